@@ -1,0 +1,10 @@
+# A plug-in shares C++ types with the core, so it must come from the same headers and compiler.
+file(GLOB HIFI_HEADERS CONFIGURE_DEPENDS include/hifi/*.h src/*/*.h)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${HIFI_HEADERS})
+set(HIFI_BUILD_TEXT "${PROJECT_VERSION} ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION} ${CMAKE_BUILD_TYPE}")
+foreach(header ${HIFI_HEADERS})
+  file(SHA256 ${header} digest)
+  string(APPEND HIFI_BUILD_TEXT " ${digest}")
+endforeach()
+string(SHA256 HIFI_BUILD_ID "${HIFI_BUILD_TEXT}")
+string(SUBSTRING ${HIFI_BUILD_ID} 0 16 HIFI_BUILD_ID)

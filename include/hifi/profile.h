@@ -1,0 +1,74 @@
+// The answer: for each player U, R, S, for each pair S and R. Plain data.
+//
+// An absent value is std::nullopt (JSON null), never 0.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace hifi {
+
+// A reported number with all that is known about it. `context` holds player positions.
+struct Quantity {
+  std::optional<double> value;
+  std::optional<double> plugin;
+  std::optional<double> low;
+  std::optional<double> high;
+  std::optional<double> population;
+  std::optional<std::vector<std::uint32_t>> context;
+  std::optional<bool> resolved;
+};
+
+struct GainQuantiles {
+  double q05 = 0;
+  double q50 = 0;
+  double q95 = 0;
+};
+
+struct FeatureProfile {
+  Quantity U, R, S, pi, Lmax, last;
+  std::optional<GainQuantiles> gain;
+  std::uint64_t contexts_seen = 0;
+  std::optional<std::string> verdict;
+  std::string basis = "enumerated";
+  std::optional<bool> hurts_in_context;
+};
+
+struct PairProfile {
+  std::uint32_t first = 0;
+  std::uint32_t second = 0;
+  Quantity S, R;
+  std::uint64_t contexts_seen = 0;
+};
+
+struct Coverage {
+  std::uint64_t coalitions = 0;
+  bool exhaustive = false;
+  std::optional<std::uint64_t> draws;  // per coalition; absent for a bare table
+  std::optional<bool> exact;
+  std::optional<std::string> interval;
+  double confidence = 0.95;
+  std::optional<double> threshold;
+};
+
+struct Warning {
+  std::string code;
+  std::string message;
+};
+
+struct Profile {
+  std::vector<std::string> players;
+  std::string loss;
+  std::string measure = "loss";
+  std::string expected = "loss";
+  Coverage coverage;
+  std::vector<FeatureProfile> features;
+  std::vector<PairProfile> pairs;
+  std::vector<Warning> warnings;
+  std::string provenance = "{}";  // a JSON object
+};
+
+}  // namespace hifi

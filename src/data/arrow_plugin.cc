@@ -1,0 +1,4 @@
+extern "C" {
+extern const char* const hifi_plugin_build_id;
+const char* const hifi_plugin_build_id = HIFI_BUILD_ID;
+}

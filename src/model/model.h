@@ -1,0 +1,50 @@
+// A model, seen from outside: rows in, numbers out.
+//
+// Batch first, row-major. `predict` is a pure function of the rows and may be called from several
+// threads at once.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "data/table.h"
+
+namespace hifi {
+
+enum class Task { unknown, regression, classification };
+
+struct ModelInfo {
+  std::string path;    // as given
+  std::string format;  // "xgboost-json", "xgboost-ubj", "process"
+  std::string hash;    // of the artefact, hexadecimal
+  std::string objective;  // in the owner's words, may be empty
+  Task task = Task::unknown;
+  std::size_t width = 0;                // columns of an input row
+  std::vector<std::string> columns;     // their names, empty if the model has none
+  // Categories of each input column, in code order (empty vector: a plain number). Empty if no column has any.
+  std::vector<std::vector<std::string>> categories;
+  std::size_t outputs = 1;              // numbers per row: 1, or one probability per class
+  std::vector<std::string> labels;      // class labels that the model carries, else empty
+  // Contexts whose value lies within this share of max|L| of the extremum count as ties.
+  double tie_tolerance = 5e-5;
+  std::size_t batch_rows = 4096;        // rows per call that suit this model
+};
+
+class Model {
+ public:
+  virtual ~Model() = default;
+  virtual const ModelInfo& info() const = 0;
+  // rows: count x info().width; missing values are NaN, categories are their codes.
+  // out: count x info().outputs. Throws Error(model) when the model fails.
+  virtual void predict(std::span<const double> rows, std::size_t count, std::span<double> out) const = 0;
+};
+
+// Opens a model by content, then suffix; `process:CMD` needs the columns that it will be sent.
+// Throws Error(input) if the file is missing, broken, of an unknown kind, or uses something that is not supported.
+std::unique_ptr<Model> open_model(const std::string& spec, const std::vector<Column>& process_columns);
+
+}  // namespace hifi
