@@ -1,107 +1,46 @@
+#include "decomposition/scan_dense.h"
+
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "decomposition/scan.h"
-#include "decomposition/scan_parts.h"
 
 namespace hifi {
 
 namespace {
 
-Context members(std::uint64_t mask) { return Coalition::from_mask(64, mask).members(); }
+constexpr std::size_t kValuesPerTask = 1 << 17;
 
-struct Table {
-  std::size_t players;
-  std::span<const double> losses;
-  double tolerance;
-
-  double gain(std::size_t i, std::uint64_t c) const { return losses[c] - losses[c | std::uint64_t{1} << i]; }
-  double mixed(std::size_t i, std::size_t j, std::uint64_t c) const {
-    return gain(i, c | std::uint64_t{1} << j) - gain(i, c);
-  }
-};
-
-// The smallest of the contexts disjoint from `taken` whose value reaches the threshold.
-template <class Value>
-std::uint64_t smallest_tie(const Table& table, std::uint64_t taken, double threshold, Value value) {
-  std::uint64_t best = ~std::uint64_t{0};
-  for (std::uint64_t c = 0; c < table.losses.size(); ++c) {
-    if ((c & taken) == 0 && smaller_context(c, best) && value(c) >= threshold) best = c;
-  }
-  return best;
-}
-
-FeatureProfile scan_player(const Table& table, std::size_t i) {
-  const std::uint64_t bit = std::uint64_t{1} << i;
-  std::vector<double> gains;
-  for (std::uint64_t c = 0; c < table.losses.size(); ++c) {
-    if ((c & bit) == 0) gains.push_back(table.gain(i, c));
-  }
-  GainFinding found;
-  found.contexts = gains.size();
-  found.lowest = *std::min_element(gains.begin(), gains.end());
-  found.highest = *std::max_element(gains.begin(), gains.end());
-  found.alone = gains.front();
-  found.last = gains.back();
-  found.lowest_context = members(smallest_tie(table, bit, tie_threshold(-found.lowest, table.tolerance),
-                                              [&](std::uint64_t c) { return -table.gain(i, c); }));
-  found.highest_context = members(smallest_tie(table, bit, tie_threshold(found.highest, table.tolerance),
-                                               [&](std::uint64_t c) { return table.gain(i, c); }));
-  found.quantiles = gain_quantiles(gains);
-  return feature_profile(table.players, static_cast<std::uint32_t>(i), std::move(found));
-}
-
-PairExtremes scan_pair(const Table& table, std::size_t i, std::size_t j) {
-  const std::uint64_t taken = std::uint64_t{1} << i | std::uint64_t{1} << j;
-  PairExtremes found{.first = static_cast<std::uint32_t>(i), .second = static_cast<std::uint32_t>(j)};
-  for (std::uint64_t c = 0; c < table.losses.size(); ++c) {
-    if ((c & taken) != 0) continue;
-    const double d = table.mixed(i, j, c);
-    found.lowest = found.contexts == 0 ? d : std::min(found.lowest, d);
-    found.highest = found.contexts == 0 ? d : std::max(found.highest, d);
-    ++found.contexts;
-  }
-  return found;
-}
-
-PairContexts pair_contexts(const Table& table, const PairExtremes& pair) {
-  const std::uint64_t taken = std::uint64_t{1} << pair.first | std::uint64_t{1} << pair.second;
-  PairContexts found;
-  if (pair.synergy() > 0) {
-    found.synergy =
-        members(smallest_tie(table, taken, positive_tie_threshold(pair.highest, table.tolerance),
-                             [&](std::uint64_t c) { return table.mixed(pair.first, pair.second, c); }));
-  }
-  if (pair.redundancy() > 0) {
-    found.redundancy =
-        members(smallest_tie(table, taken, positive_tie_threshold(-pair.lowest, table.tolerance),
-                             [&](std::uint64_t c) { return -table.mixed(pair.first, pair.second, c); }));
-  }
-  return found;
+double largest_magnitude(std::span<const double> values, Workers& workers) {
+  std::vector<double> parts((values.size() + kValuesPerTask - 1) / kValuesPerTask);
+  workers.parallel_for(parts.size(), [&](std::size_t task) {
+    const std::size_t begin = task * kValuesPerTask;
+    double largest = 0;
+    for (const double value : values.subspan(begin, std::min(kValuesPerTask, values.size() - begin))) {
+      largest = std::max(largest, std::abs(value));
+    }
+    parts[task] = largest;
+  });
+  return parts.empty() ? 0 : *std::max_element(parts.begin(), parts.end());
 }
 
 }  // namespace
 
+std::vector<std::uint32_t> context_order(int bits) {
+  std::vector<std::uint32_t> order(std::size_t{1} << bits);
+  std::iota(order.begin(), order.end(), 0U);
+  std::sort(order.begin(), order.end(), [](auto a, auto b) { return smaller_context(a, b); });
+  return order;
+}
+
 ScanResult scan_dense(std::size_t players, std::span<const double> losses, const ScanOptions& options,
                       Workers& workers) {
-  double largest = 0;
-  for (const double loss : losses) largest = std::max(largest, std::abs(loss));
-  const Table table{players, losses, options.tie_tolerance * largest};
-
+  const double tolerance = options.tie_tolerance * largest_magnitude(losses, workers);
+  const DenseLattice lattice{players, losses, tolerance};
   ScanResult result;
-  result.features.resize(players);
-  workers.parallel_for(players, [&](std::size_t i) { result.features[i] = scan_player(table, i); });
-  std::vector<PairExtremes> seen;
-  for (std::size_t i = 0; i < players; ++i) {
-    for (std::size_t j = i + 1; j < players; ++j) {
-      if (wants_pair(options.pairs, i, j)) seen.push_back(scan_pair(table, i, j));
-    }
-  }
-  const std::vector<PairExtremes> listed = select_pairs(players, options.pairs, seen);
-  result.pairs.resize(listed.size());
-  workers.parallel_for(listed.size(), [&](std::size_t k) {
-    result.pairs[k] = pair_profile(listed[k], pair_contexts(table, listed[k]));
-  });
+  result.features = scan_dense_gains(lattice, workers);
+  result.pairs = scan_dense_pairs(lattice, options.pairs, workers);
   return result;
 }
 
