@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "core/random.h"
 #include "decomposition/scan_dense.h"
@@ -19,7 +20,7 @@ namespace {
 constexpr int kBlockBits = 11;
 constexpr std::size_t kBlock = std::size_t{1} << kBlockBits;
 constexpr unsigned kLaneBits = 3;
-constexpr double kBracketSigmas = 4;
+constexpr double kBracketSigmas = 3;  // one player in a hundred needs a second pass
 
 // Contexts of player i are numbered by their masks with bit i taken out.
 struct PlayerGains {
@@ -69,57 +70,63 @@ void find_contexts(const PlayerGains& gains, const BlockExtremes& extremes,
 std::vector<double> sample_gains(const PlayerGains& gains, const std::vector<std::uint64_t>& numbers) {
   std::vector<double> sample(numbers.size());
   for (std::size_t k = 0; k < numbers.size(); ++k) sample[k] = gains.at(numbers[k]);
+  std::sort(sample.begin(), sample.end());
   return sample;
 }
 
 // Sample order statistics `sigmas` standard errors of the rank to both sides of each quantile.
-Brackets brackets_around(std::vector<double>& sample, double sigmas) {
+// REQUIRES: the sample is sorted
+Brackets brackets_around(const std::vector<double>& sample, double sigmas) {
   constexpr double kShares[] = {0.05, 0.5, 0.95};
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const auto size = static_cast<double>(sample.size());
   Brackets brackets;
   for (std::size_t q = 0; q < 3; ++q) {
     const double half = sigmas * std::sqrt(size * kShares[q] * (1 - kShares[q])) + 1;
     const double low = std::floor(size * kShares[q] - half);
     const double high = std::ceil(size * kShares[q] + half);
-    const auto nth = [&](double rank) {
-      const auto place = sample.begin() + static_cast<std::ptrdiff_t>(rank);
-      std::nth_element(sample.begin(), place, sample.end());
-      return *place;
-    };
-    brackets.low[q] = low < 0 ? -std::numeric_limits<double>::infinity() : nth(low);
-    brackets.high[q] = high >= size ? std::numeric_limits<double>::infinity() : nth(high);
+    brackets.low[q] = low < 0 ? -kInfinity : sample[static_cast<std::size_t>(low)];
+    brackets.high[q] = high >= size ? kInfinity : sample[static_cast<std::size_t>(high)];
   }
   return brackets;
 }
 
-// The order statistic number `rank` of all gains; nothing if it lies outside bracket q.
-// `inside`: the gains strictly inside the bracket; reordered.
-std::optional<double> order_statistic(const Brackets& brackets, std::size_t q, std::span<double> inside,
-                                      std::uint64_t rank) {
-  const auto at = static_cast<std::int64_t>(rank);
-  const std::int64_t first_inside = brackets.up_to_low[q];
-  if (at < brackets.below_low[q] || at >= brackets.up_to_high[q]) return std::nullopt;
-  if (at < first_inside) return brackets.low[q];
-  if (at >= first_inside + static_cast<std::int64_t>(inside.size())) return brackets.high[q];
-  const auto place = inside.begin() + (at - first_inside);
+// The order statistics `rank` and the next one (or the last twice) of all gains; nothing if one lies
+// outside bracket q. `inside`: the gains strictly inside the bracket; reordered.
+std::optional<std::pair<double, double>> two_order_statistics(const Brackets& brackets, std::size_t q,
+                                                              std::span<double> inside, std::int64_t rank,
+                                                              std::int64_t last) {
+  const std::int64_t next = std::min(rank + 1, last);
+  const std::int64_t begin = brackets.up_to_low[q];
+  const std::int64_t end = begin + static_cast<std::int64_t>(inside.size());
+  if (rank < brackets.below_low[q] || next >= brackets.up_to_high[q]) return std::nullopt;
+  const auto place = inside.begin() + (std::clamp(rank, begin, end) - begin);
   std::nth_element(inside.begin(), place, inside.end());
-  return *place;
+  const auto at = [&](std::int64_t wanted) {
+    if (wanted < begin) return brackets.low[q];
+    if (wanted >= end) return brackets.high[q];
+    // What stands behind an order statistic is not smaller, so its minimum is the next one.
+    return wanted == rank || rank < begin ? *place : *std::min_element(place + 1, inside.end());
+  };
+  return std::pair{at(rank), at(next)};
 }
 
 std::optional<GainQuantiles> quantiles_from(const Brackets& brackets, std::span<const double> inside_any,
                                             std::uint64_t count) {
   std::array<double, 3> found{};
   const auto positions = quantile_positions(count);
-  std::vector<double> inside;
+  std::vector<double> inside(inside_any.size() + 1);
   for (std::size_t q = 0; q < 3; ++q) {
-    inside.clear();
-    for (const double gain : inside_any) {
-      if (gain > brackets.low[q] && gain < brackets.high[q]) inside.push_back(gain);
+    std::size_t kept = 0;
+    for (const double gain : inside_any) {  // no branch: always written, kept if inside
+      inside[kept] = gain;
+      kept += static_cast<std::size_t>((gain > brackets.low[q]) & (gain < brackets.high[q]));
     }
-    const auto below = order_statistic(brackets, q, inside, positions[q].below);
-    const auto above = order_statistic(brackets, q, inside, std::min(positions[q].below + 1, count - 1));
-    if (!below || !above) return std::nullopt;
-    found[q] = interpolate(*below, *above, positions[q].share) + 0.0;
+    const auto statistics = two_order_statistics(brackets, q, std::span(inside).first(kept),
+                                                 static_cast<std::int64_t>(positions[q].below),
+                                                 static_cast<std::int64_t>(count) - 1);
+    if (!statistics) return std::nullopt;
+    found[q] = interpolate(statistics->first, statistics->second, positions[q].share) + 0.0;
   }
   return GainQuantiles{found[0], found[1], found[2]};
 }
@@ -143,7 +150,7 @@ GainFinding scan_many(const PlayerGains& gains, const std::vector<std::uint32_t>
                       const std::vector<std::uint64_t>& sampled) {
   GainFinding found;
   BlockExtremes extremes{std::vector<double>(order.size()), std::vector<double>(order.size())};
-  std::vector<double> sample = sample_gains(gains, sampled);
+  const std::vector<double> sample = sample_gains(gains, sampled);
   // Ends at the latest with infinite brackets, which hold everything.
   for (double sigmas = kBracketSigmas;; sigmas *= 4) {
     Brackets brackets = brackets_around(sample, sigmas);

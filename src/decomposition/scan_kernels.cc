@@ -83,6 +83,7 @@ HIFI_INLINE void flag(const double* values, std::size_t count, Brackets* bracket
   for (std::size_t k = 0; k < count; k += kVectorLanes) {
     const Vector& value = at(values + k);
     Mask inside = {};
+#pragma GCC unroll 3  // keeps the nine counters in registers
     for (std::size_t q = 0; q < 3; ++q) {
       const Mask not_above_low = value <= low[q];
       below_low[q] += value < low[q];
