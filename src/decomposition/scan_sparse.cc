@@ -1,6 +1,7 @@
 // Output sensitive: what is enumerated are the edges (C, C+i) and the diamonds (C, C+i, C+j, C+ij)
 // that were seen, never all players or pairs of every coalition but for one hash test each.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -73,7 +74,11 @@ void SeenLattice::number_cells(const LossMap& losses) {
   cells_.reserve(losses.size());
   for (const auto& [coalition, loss] : losses) {
     std::uint64_t key = 0;
-    for (const std::uint32_t i : coalition.members()) key ^= player_keys_[i];
+    for (std::size_t w = 0; w < coalition.words(); ++w) {
+      for (std::uint64_t members = coalition.word(w); members != 0; members &= members - 1) {
+        key ^= player_keys_[w * 64 + static_cast<std::size_t>(std::countr_zero(members))];
+      }
+    }
     cells_.push_back({&coalition, loss, key});
   }
   std::sort(cells_.begin(), cells_.end(),
@@ -121,10 +126,13 @@ std::uint32_t SeenLattice::find_above(const Cell& cell, std::size_t player) cons
 
 void SeenLattice::find_edges_from(std::size_t index, std::vector<Edge>& found) const {
   const Cell& cell = cells_[index];
-  for (std::size_t player = 0; player < players_; ++player) {
-    if (cell.coalition->contains(player)) continue;
-    const std::uint32_t above = find_above(cell, player);
-    if (above != kNone) found.push_back({static_cast<std::uint32_t>(player), above});
+  for (std::size_t w = 0; w < cell.coalition->words(); ++w) {
+    for (std::uint64_t absent = ~cell.coalition->word(w); absent != 0; absent &= absent - 1) {
+      const std::size_t player = w * 64 + static_cast<std::size_t>(std::countr_zero(absent));
+      if (player >= players_) break;
+      const std::uint32_t above = find_above(cell, player);
+      if (above != kNone) found.push_back({static_cast<std::uint32_t>(player), above});
+    }
   }
 }
 
