@@ -178,6 +178,31 @@ TEST(ScanProperty, ManyPlayersClosedForm) {
   }
 }
 
+// All losses 0 but for one cell X: every extremum has one context, and X may lie in any tile.
+TEST(ScanProperty, OneCellIsFoundWhereverItIs) {
+  constexpr std::size_t n = 22;
+  for (const std::uint64_t cell : {0x2a5c3dU, 0x15a3c2U, 0x3ffffeU}) {
+    std::vector<double> losses(std::size_t{1} << n);
+    losses[cell] = 4;
+    const ScanResult scan = dense(n, losses);
+    const auto without = [&](std::uint64_t players) { return oracle::members_of(cell & ~players); };
+    for (std::uint32_t i = 0; i < n; ++i) {
+      const bool in = (cell >> i) & 1U;
+      EXPECT_EQ(scan.features[i].U.value, in ? -4.0 : 0.0);
+      EXPECT_EQ(scan.features[i].U.context, in ? without(std::uint64_t{1} << i) : Members{});
+      EXPECT_EQ(scan.features[i].Lmax.value, in ? 0.0 : 4.0);
+      EXPECT_EQ(scan.features[i].Lmax.context, in ? Members{} : without(0));
+    }
+    for (const PairProfile& p : scan.pairs) {
+      const std::uint64_t both = std::uint64_t{1} << p.first | std::uint64_t{1} << p.second;
+      const bool one = std::popcount(cell & both) == 1;
+      EXPECT_EQ(p.S.value, one ? 4.0 : 0.0);
+      EXPECT_EQ(p.R.value, one ? 0.0 : 4.0);
+      EXPECT_EQ(one ? p.S.context : p.R.context, without(both));
+    }
+  }
+}
+
 TEST(ScanProperty, ConstantAndTwoValuedGainsHaveExactQuantiles) {
   constexpr std::size_t n = 16;  // gain of player 0: 1 in 3 of 64 contexts, else 0
   const auto loss = [](std::uint64_t c) { return (c & 1U) != 0 && (c >> 1 & 63U) < 3 ? 0.0 : 1.0; };
