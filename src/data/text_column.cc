@@ -112,9 +112,12 @@ ParsedText parse_number(std::string_view text) {
 
 double TextEncoder::code(std::string_view text) {
   if (text.empty()) return kMissing;
-  const auto [found, is_new] = codes_.try_emplace(text, static_cast<double>(dictionary_.size()));
-  if (is_new) dictionary_.emplace_back(text);
-  return found->second;
+  const auto found = codes_.find(text);
+  if (found != codes_.end()) return found->second;
+  const auto code = static_cast<double>(dictionary_.size());
+  codes_.emplace(text, code);
+  dictionary_.emplace_back(text);
+  return code;
 }
 
 Column column_from_texts(std::string name, const std::vector<std::string_view>& texts, bool keep_as_text,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -23,7 +24,7 @@ struct ParsedText {
 // `rounded_integer`, a magnitude that no double holds `out_of_range`.
 ParsedText parse_number(std::string_view text);
 
-// Gives texts their codes, in order of first appearance. REQUIRES: the texts outlive the encoder.
+// Gives texts their codes, in order of first appearance.
 class TextEncoder {
  public:
   explicit TextEncoder(std::vector<std::string>& dictionary) : dictionary_(dictionary) {}
@@ -32,7 +33,10 @@ class TextEncoder {
 
  private:
   std::vector<std::string>& dictionary_;
-  std::unordered_map<std::string_view, double> codes_;
+  struct Hash : std::hash<std::string_view> {
+    using is_transparent = void;  // to look up a view without making a string of it
+  };
+  std::unordered_map<std::string, double, Hash, std::equal_to<>> codes_;
 };
 
 // A CSV column: numbers if all texts are numbers or missing, booleans if all are true/false or missing,
