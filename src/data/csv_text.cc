@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <optional>
@@ -72,6 +73,15 @@ class RowScanner {
   std::size_t line_ = 1;
 };
 
+// LF, CRLF or CR.
+std::size_t line_ends(std::string_view text) {
+  auto ends = std::count(text.begin(), text.end(), '\n');
+  for (std::size_t i = text.find('\r'); i != std::string_view::npos; i = text.find('\r', i + 1)) {
+    ends += i + 1 == text.size() || text[i + 1] != '\n';
+  }
+  return static_cast<std::size_t>(ends);
+}
+
 // "line 4, field 2" of the byte at `offset`.
 std::string place_of(std::string_view text, std::size_t offset) {
   RowScanner scanner(text.substr(0, offset));
@@ -80,11 +90,7 @@ std::string place_of(std::string_view text, std::size_t offset) {
   const bool new_row =
       offset > 0 && last.open_quote == 0 && (text[offset - 1] == '\n' || text[offset - 1] == '\r');
   const std::size_t field = new_row ? 1 : last.fields;
-  std::size_t line = 1;
-  for (std::size_t i = 0; i < offset; ++i) {
-    line += text[i] == '\n' || (text[i] == '\r' && text[i + 1] != '\n');
-  }
-  return fmt::format("line {}, field {}", line, field);
+  return fmt::format("line {}, field {}", line_ends(text.substr(0, offset)) + 1, field);
 }
 
 // Length of the UTF-8 sequence at the start of `text`, 0 if it is none (RFC 3629: no surrogates, no
@@ -184,12 +190,8 @@ void check_csv_widths(const std::string& path, std::string_view text) {
 
 std::size_t csv_first_line(std::string_view text, std::size_t rows) {
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.remove_suffix(1);
-  std::size_t lines = 1;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    lines += text[i] == '\n' || (text[i] == '\r' && text[i + 1] != '\n');
-  }
   // Whatever breaks the count adds lines, so equality means that nothing did.
-  return lines == rows + 1 ? 2 : 0;
+  return line_ends(text) == rows ? 2 : 0;
 }
 
 }  // namespace hifi

@@ -138,6 +138,7 @@ TEST_F(CsvTest, ShapesAtTheEdge) {
     EXPECT_EQ(table.columns[1].name, "b");
   }
   EXPECT_EQ(csv("x\n1\n2\n").rows, 2U);
+  EXPECT_EQ(csv("x\n1\n\"\"\n2\n").rows, 3U) << "pandas writes a missing value of a lone column so";
   const Table indexed = csv(",a,\n0,5,\n1,6,\n");
   EXPECT_EQ(indexed.columns[0].name, "");
   EXPECT_EQ(indexed.require("a").values[1], 6);
