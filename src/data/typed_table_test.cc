@@ -49,6 +49,29 @@ TEST_F(TypedTableTest, HashDoesNotDependOnTheFormat) {
   }
 }
 
+TEST_F(TypedTableTest, AColumnWithoutValuesIsANumberColumn) {
+  const std::string hash = table_hash(read_table(write("t.csv", "x,b,s,c\n1,,,\n2,,,\n")));
+  const auto files = write_all(R"(pa.table({
+  "x": [1, 2], "b": pa.array([None, None], pa.bool_()), "s": pa.array([None, ""]),
+  "c": pa.array([None, None], pa.string()).dictionary_encode()}))");
+  for (const std::string& file : files) EXPECT_EQ(table_hash(read_table(file)), hash) << file;
+}
+
+// Arrow hands such texts and indices on as they are, unless it is asked to look.
+TEST_F(TypedTableTest, ContentsThatBreakTheirTypeAreRefused) {
+  const auto files = write_all(R"(pa.table({"s": pa.Array.from_buffers(
+  pa.string(), 1, [None, pa.py_buffer(b"\0\0\0\0\2\0\0\0"), pa.py_buffer(b"\xe9x")])}))");
+  for (const std::string& file : files) {
+    const std::string message = error_of([&] { read_table(file); });
+    EXPECT_NE(message.find("cannot be read as"), std::string::npos) << message;
+  }
+  python(R"(
+t = pa.table({"c": pa.DictionaryArray.from_arrays(pa.array([0, 1000000], pa.int32()), ["a"], safe=False)})
+feather.write_feather(t, "index.feather"))");
+  EXPECT_TRUE(
+      error_of([&] { read_table(path("index.feather")); }).starts_with("index.feather: cannot be read as"));
+}
+
 TEST_F(TypedTableTest, EveryNumberTypeIsRead) {
   const auto files = write_all(R"(pa.table({
   **{name: pa.array([1, None, 100], name) for name in
