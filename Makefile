@@ -1,0 +1,45 @@
+# make demo       install what is missing, build, explain a model with known truth
+# make test       the same set-up, then every test
+# make test-full  also under sanitizers
+BUILD := build/release
+export CCACHE_DIR ?= $(CURDIR)/build/ccache
+
+.PHONY: all setup build demo test test-full asan bench format tidy install clean
+all: build
+
+setup:
+	@setup/setup.sh
+
+build: setup
+	@cmake --preset release >build.log 2>&1 || { cat build.log; exit 1; }
+	@cmake --build --preset release
+	@rm -f build.log
+
+demo: build
+	@$(BUILD)/hifi demo
+
+test: build
+	@cd $(BUILD) && ctest --output-on-failure -j 2
+	@.venv/bin/python -m pytest -q tests
+
+test-full: test asan
+
+asan: setup
+	@cmake --preset asan >/dev/null && cmake --build --preset asan
+	@cd build/asan && ctest --output-on-failure -j 2
+
+bench: setup
+	@cmake --preset bench >/dev/null && cmake --build --preset bench
+	@benchmarks/run.sh
+
+format:
+	@git ls-files '*.cc' '*.h' | xargs clang-format -i
+
+tidy: build
+	@git ls-files 'src/*.cc' 'apps/*.cc' | grep -v -e _plugin.cc -e _test.cc | xargs -P 2 -n 4 clang-tidy -p $(BUILD) --quiet
+
+install: build
+	@cmake --install $(BUILD) $(if $(PREFIX),--prefix $(PREFIX))
+
+clean:
+	@rm -rf build

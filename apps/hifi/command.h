@@ -1,0 +1,50 @@
+// What the verbs share: one file per verb, each adds itself to the command line and is run when it was named.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/progress.h"
+#include "hifi/profile.h"
+
+namespace hifi::app {
+
+using Run = std::function<void()>;
+
+// Each adds its verb and returns what to do when it was named.
+Run add_demo(CLI::App& app);
+Run add_explain(CLI::App& app);
+Run add_plan(CLI::App& app);
+Run add_resume(CLI::App& app);
+Run add_merge(CLI::App& app);
+Run add_decompose(CLI::App& app);
+
+// Where results go.
+struct Output {
+  std::string json;  // path, or - for standard output
+  std::string csv;   // existing folder
+  std::string pairs = "all";
+  bool quiet = false;
+  bool verbose = false;
+  std::size_t threads = 0;
+
+  void add_to(CLI::App& verb);
+  // Before a long run, so that it is not lost at its end. Throws Error(input) naming the path.
+  void check() const;
+  void write(const Profile& profile) const;
+  // A line on standard error, unless --quiet.
+  void say(const std::string& line) const;
+  // A progress bar on standard error, if that is a terminal and not --quiet.
+  Progress::Listener progress() const;
+};
+
+std::vector<std::string> split_list(const std::string& text);
+// "4G", "512M", "1000000". Throws Error(usage) naming the option.
+std::uint64_t parse_bytes(const std::string& option, const std::string& text);
+// Text that a shell reads back as one word.
+std::string shell_quote(const std::string& word);
+
+}  // namespace hifi::app

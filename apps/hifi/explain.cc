@@ -1,0 +1,58 @@
+#include <fmt/format.h>
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "audit/profile.h"
+#include "command.h"
+#include "core/files.h"
+#include "explain_options.h"
+#include "hifi/error.h"
+#include "run.h"
+
+namespace hifi::app {
+
+namespace {
+
+struct Explain {
+  ExplainOptions options;
+  Output output;
+  std::string out;
+
+  void operator()() {
+    const ExplainRequest request = options.request();
+    const Shard shard = options.shard();
+    if (shard.count > 1 && (out.empty() || !output.json.empty() || !output.csv.empty())) {
+      throw Error(ErrorCode::usage, "--shard needs --out and gives no profile of its own",
+                  "run every shard with its own --out, then `hifi merge` and `hifi decompose`");
+    }
+    output.check();
+    if (!out.empty()) {
+      if (std::filesystem::exists(out)) throw input_error(fmt::format("{}: exists already", out), "continue it with `hifi resume`, remove it, or choose another name");
+      check_writable(out);
+    }
+    Workers workers(output.threads);
+    Audit audit(request, shard, workers);
+    output.say(plan_text(audit, request));
+    std::optional<RunFile> file;
+    if (!out.empty()) file.emplace(RunFile::create(out, audit.plan().to_json()));
+    run_and_report(audit, file ? &*file : nullptr, output, workers);
+  }
+};
+
+}  // namespace
+
+Run add_explain(CLI::App& app) {
+  auto* verb = app.add_subcommand("explain", "Audit a model on a table: unique, redundant and synergistic value of each column");
+  auto run = std::make_shared<Explain>();
+  run->options.add_to(*verb);
+  verb->add_option("--out", run->out, "Keep the run in this file, so that it can be resumed, merged and analysed")->type_name("run.hifi");
+  run->output.add_to(*verb);
+  verb->footer("Example (`hifi demo --keep demo` makes the files):\n"
+               "  hifi explain --model demo/model.json --data demo/data.csv --target y --background mean --exact");
+  return [run] { (*run)(); };
+}
+
+}  // namespace hifi::app

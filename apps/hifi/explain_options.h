@@ -1,0 +1,31 @@
+// The flags of `explain` and `plan`.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "audit/audit.h"
+#include "audit/request.h"
+#include "command.h"
+
+namespace hifi::app {
+
+class ExplainOptions {
+ public:
+  void add_to(CLI::App& verb);
+  // Throws Error(usage) for lists, sizes and shards that are malformed.
+  ExplainRequest request() const;
+  Shard shard() const;
+
+ private:
+  ExplainRequest request_;
+  std::string features_;
+  std::string classes_;
+  std::string shard_;
+  std::string max_memory_;
+};
+
+// The plan, one line each, for people.
+std::string plan_text(const Audit& audit, const ExplainRequest& request);
+
+}  // namespace hifi::app

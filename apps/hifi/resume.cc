@@ -1,0 +1,52 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "audit/profile.h"
+#include "command.h"
+#include "explain_options.h"
+#include "hifi/error.h"
+#include "run.h"
+
+namespace hifi::app {
+
+namespace {
+
+struct Resume {
+  std::string path;
+  Output output;
+
+  void operator()() {
+    output.check();
+    RunFile file = RunFile::open(path, RunFile::Mode::write);
+    const RunPlan plan = read_plan(file);
+    Workers workers(output.threads);
+    if (is_complete(file, plan)) {
+      output.say(fmt::format("{} is finished already", path));
+      if (plan.shards == 1) output.write(make_profile(plan, read_lattice(file, plan), output.pairs, workers));
+      return;
+    }
+    const ExplainRequest request = ExplainRequest::from_json(plan.options, path);
+    Audit audit(request, {.index = plan.shard, .count = plan.shards}, workers);
+    const std::string difference = RunPlan::difference(plan, audit.plan());
+    if (!difference.empty()) {
+      throw input_error(fmt::format("{}: the run was planned otherwise, now and then differ in {}", path, difference),
+                        "give back the model, data and background of the run, or start a new one");
+    }
+    output.say(plan_text(audit, request));
+    run_and_report(audit, &file, output, workers);
+  }
+};
+
+}  // namespace
+
+Run add_resume(CLI::App& app) {
+  auto* verb = app.add_subcommand("resume", "Continue an interrupted run from its file, and report");
+  auto run = std::make_shared<Resume>();
+  verb->add_option("run", run->path, "The run file")->required()->type_name("run.hifi");
+  run->output.add_to(*verb);
+  verb->footer("Example:\n  hifi resume run.hifi --json profile.json");
+  return [run] { (*run)(); };
+}
+
+}  // namespace hifi::app

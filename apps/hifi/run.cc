@@ -1,0 +1,47 @@
+#include "run.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "audit/profile.h"
+#include "hifi/error.h"
+
+namespace hifi::app {
+
+namespace {
+
+LatticeState run_with_hint(Audit& audit, RunFile* file, const Output& output) {
+  try {
+    return audit.run(file, output.progress());
+  } catch (const Error& error) {
+    const bool keeps = error.code() == ErrorCode::interrupted || error.code() == ErrorCode::model;
+    if (!keeps) throw;
+    if (file == nullptr) {
+      throw Error(error.code(), error.what(), error.hint().empty() ? "nothing was kept: with --out a run can be resumed" : error.hint());
+    }
+    file->commit([&] { file->log(error.what()); });
+    throw Error(error.code(), error.what(),
+                fmt::format("{}{}what was computed is kept: hifi resume {}", error.hint(), error.hint().empty() ? "" : "; ", shell_quote(file->path())));
+  }
+}
+
+}  // namespace
+
+void run_and_report(Audit& audit, RunFile* file, const Output& output, Workers& workers) {
+  const auto start = std::chrono::steady_clock::now();
+  LatticeState state = run_with_hint(audit, file, output);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  const RunPlan& plan = audit.plan();
+  if (output.verbose) {
+    output.say(fmt::format("run         {:.3g} s, {} rows sent to the model after identical ones were removed", took.count(), audit.model_rows()));
+  }
+  if (plan.shards > 1) {
+    output.say(fmt::format("shard {}/{} is done: {}; when all are, `hifi merge -o all.hifi part..`", plan.shard, plan.shards, file->path()));
+    return;
+  }
+  state.tile = {};  // the scan needs the memory more
+  output.write(make_profile(plan, state.lattice, output.pairs, workers));
+}
+
+}  // namespace hifi::app

@@ -1,0 +1,12 @@
+// Running an audit to its end and telling the result; `explain`, `resume` and `demo` share it.
+#pragma once
+
+#include "audit/audit.h"
+#include "command.h"
+
+namespace hifi::app {
+
+// Adds a hint to resume when a run with a file is interrupted or its model fails.
+void run_and_report(Audit& audit, RunFile* file, const Output& output, Workers& workers);
+
+}  // namespace hifi::app

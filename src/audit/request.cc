@@ -1,0 +1,76 @@
+#include "audit/request.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "hifi/error.h"
+
+namespace hifi {
+
+namespace {
+
+using nlohmann::json;
+
+// One list of fields for both directions.
+template <class Request, class Visit>
+void for_each_field(Request& r, Visit visit) {
+  visit("model", r.model);
+  visit("data", r.data);
+  visit("target", r.target);
+  visit("background", r.background);
+  visit("features", r.features);
+  visit("groups", r.groups);
+  visit("loss", r.loss);
+  visit("link", r.link);
+  visit("class", r.class_name);
+  visit("classes", r.classes);
+  visit("cluster", r.cluster);
+  visit("policy", r.policy);
+  visit("exact", r.exact);
+  visit("budget", r.budget);
+  visit("seed", r.seed);
+  visit("interval", r.interval);
+  visit("confidence", r.confidence);
+  visit("batch", r.batch);
+  visit("max_memory", r.max_memory);
+  visit("check_predictions", r.check_predictions);
+}
+
+template <class T>
+void put(json& object, const char* name, const T& value) {
+  object[name] = value;
+}
+template <class T>
+void put(json& object, const char* name, const std::optional<T>& value) {
+  object[name] = value ? json(*value) : json(nullptr);
+}
+template <class T>
+void take(const json& object, const char* name, T& value) {
+  object.at(name).get_to(value);
+}
+template <class T>
+void take(const json& object, const char* name, std::optional<T>& value) {
+  if (!object.at(name).is_null()) value = object.at(name).get<T>();
+}
+
+}  // namespace
+
+std::string ExplainRequest::to_json() const {
+  json object;
+  for_each_field(*this, [&](const char* name, const auto& value) { put(object, name, value); });
+  return object.dump();
+}
+
+ExplainRequest ExplainRequest::from_json(const std::string& text, const std::string& place) {
+  ExplainRequest request;
+  try {
+    const json object = json::parse(text);
+    for_each_field(request, [&](const char* name, auto& value) { take(object, name, value); });
+  } catch (const json::exception& error) {
+    throw input_error(fmt::format("{}: the request in the run file is broken: {}", place, error.what()));
+  }
+  return request;
+}
+
+}  // namespace hifi

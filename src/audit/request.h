@@ -1,0 +1,39 @@
+// What the user asks for, as on the command line. Stored in the run file, so that a run can be resumed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace hifi {
+
+struct ExplainRequest {
+  std::string model;
+  std::string data;
+  std::string target;  // may be empty for --loss prediction
+  std::string background = "data";
+  std::vector<std::string> features;
+  std::string groups;   // path
+  std::string loss;     // empty: by the model
+  std::string link;     // empty, softmax or sigmoid
+  std::string class_name;
+  std::vector<std::string> classes;
+  std::string cluster;
+  std::string policy = "auto";
+  bool exact = false;
+  std::optional<std::uint64_t> budget;
+  std::uint64_t seed = 0;
+  std::string interval;  // empty: population from 20 instances on
+  double confidence = 0.95;
+  std::optional<std::size_t> batch;
+  std::uint64_t max_memory = std::uint64_t{4} << 30;
+  std::string check_predictions;
+
+  std::string to_json() const;
+  // Throws Error(input) naming `place` if the text is no request.
+  static ExplainRequest from_json(const std::string& text, const std::string& place);
+};
+
+}  // namespace hifi

@@ -1,0 +1,19 @@
+// Whole files in and out.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace hifi {
+
+// Throws Error(input) naming the path: missing, a directory, unreadable, empty.
+std::string read_file(const std::string& path);
+
+// Throws Error(input) if `path` cannot be created, without leaving anything: asked before a long run,
+// so that the run is not lost at its end.
+void check_writable(const std::string& path);
+
+// All or nothing: written beside, then renamed. Throws Error(input) naming the path (full disk, ..).
+void write_file(const std::string& path, std::string_view content);
+
+}  // namespace hifi

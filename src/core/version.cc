@@ -1,0 +1,7 @@
+#include "core/version.h"
+
+namespace hifi {
+
+std::string version() { return HIFI_VERSION; }
+
+}  // namespace hifi

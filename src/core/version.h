@@ -1,0 +1,9 @@
+#pragma once
+
+#include <string>
+
+namespace hifi {
+
+std::string version();
+
+}  // namespace hifi

@@ -1,0 +1,73 @@
+// The seam: everything that knows tables, images or models is behind a Game; everything that knows
+// coalitions, statistics and reports is in front of it.
+//
+// A loss is a pure function of (coalition, draw): it does not depend on threads, order or company.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/parallel.h"
+#include "game/draws.h"
+#include "hifi/coalition.h"
+
+namespace hifi {
+
+// A list of coalitions: a stretch of the lattice without storing it, or any coalitions by reference.
+class CoalitionList {
+ public:
+  // Masks first .. first + count - 1. REQUIRES: players <= 30
+  static CoalitionList lattice(std::size_t players, std::uint64_t first, std::size_t count) {
+    return CoalitionList(players, first, count, {});
+  }
+  static CoalitionList of(std::size_t players, std::span<const Coalition> list) {
+    return CoalitionList(players, 0, list.size(), list);
+  }
+
+  std::size_t players() const { return players_; }
+  std::size_t size() const { return count_; }
+  bool is_lattice() const { return list_.empty(); }
+  std::uint64_t first() const { return first_; }
+  bool contains(std::size_t index, std::size_t player) const {
+    return is_lattice() ? ((first_ + index) >> player) & 1U : list_[index].contains(player);
+  }
+
+ private:
+  CoalitionList(std::size_t players, std::uint64_t first, std::size_t count, std::span<const Coalition> list)
+      : players_(players), first_(first), count_(count), list_(list) {}
+
+  std::size_t players_;
+  std::uint64_t first_;
+  std::size_t count_;
+  std::span<const Coalition> list_;
+};
+
+// Coalitions per call of `losses` when a lattice is summed up.
+inline constexpr std::size_t kLatticeChunk = 65'536;
+
+// Where sums over draws go: for each coalition of the list one sum per background block, one per round
+// block (none in exact mode), and one of squares.
+struct BlockSums {
+  std::vector<std::vector<double>> background;
+  std::vector<std::vector<double>> round;
+  std::vector<double> squares;
+};
+
+class Game {
+ public:
+  virtual ~Game() = default;
+
+  virtual std::size_t players() const = 0;
+
+  // out[d * coalitions.size() + c] = loss of coalition c at draw d.
+  virtual void losses(const CoalitionList& coalitions, std::span<const Draw> draws, std::span<double> out,
+                      Workers& workers) = 0;
+
+  // Adds the losses of all 2^players coalitions into the blocks of each draw, in the order of the draws.
+  // Engines that know a whole lattice at once override it; the sums must be those of `losses`.
+  virtual void accumulate(std::span<const Draw> draws, BlockSums& sums, Workers& workers);
+};
+
+}  // namespace hifi

@@ -1,0 +1,230 @@
+#include "vocabulary/run_file.h"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "hifi/error.h"
+
+namespace hifi {
+
+namespace {
+
+constexpr int kApplicationId = 0x48694669;  // "HiFi"
+constexpr int kSchemaVersion = 1;
+constexpr std::size_t kChunk = 65'536;
+
+constexpr const char* kSchema = R"(
+  CREATE TABLE texts (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+  CREATE TABLE arrays (partition TEXT NOT NULL, block INTEGER NOT NULL, chunk INTEGER NOT NULL,
+                       data BLOB NOT NULL, PRIMARY KEY (partition, block, chunk));
+  CREATE TABLE cells (coalition BLOB PRIMARY KEY, k INTEGER NOT NULL, sum REAL NOT NULL,
+                      squares REAL NOT NULL, blocks BLOB NOT NULL);
+  CREATE TABLE log (id INTEGER PRIMARY KEY, message TEXT NOT NULL);
+)";
+
+[[noreturn]] void fail(const std::string& path, sqlite3* db) {
+  const int code = db == nullptr ? SQLITE_NOMEM : sqlite3_extended_errcode(db);
+  switch (code & 0xff) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      throw input_error(fmt::format("{}: another process is using it", path));
+    case SQLITE_NOTADB:
+      throw input_error(fmt::format("{}: not a run file of hifi", path));
+    case SQLITE_CORRUPT:
+      throw input_error(fmt::format("{}: the run file is damaged", path), "compute it again");
+    case SQLITE_FULL:
+      throw input_error(fmt::format("{}: the disk is full", path),
+                        "make room, then continue with `hifi resume`; what was saved before is kept");
+    default:
+      throw input_error(fmt::format("{}: {}", path, db == nullptr ? "out of memory" : sqlite3_errmsg(db)));
+  }
+}
+
+void execute(const std::string& path, sqlite3* db, const char* sql) {
+  if (sqlite3_exec(db, sql, nullptr, nullptr, nullptr) != SQLITE_OK) fail(path, db);
+}
+
+// A prepared statement with its values bound in order.
+class Statement {
+ public:
+  Statement(const std::string& path, sqlite3* db, const char* sql) : path_(path), db_(db) {
+    if (sqlite3_prepare_v2(db, sql, -1, &statement_, nullptr) != SQLITE_OK) fail(path, db);
+  }
+  ~Statement() { sqlite3_finalize(statement_); }
+  Statement(const Statement&) = delete;
+  Statement& operator=(const Statement&) = delete;
+
+  Statement& bind(const std::string& text) {
+    return check(sqlite3_bind_text64(statement_, ++bound_, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8));
+  }
+  Statement& bind(std::size_t number) {
+    return check(sqlite3_bind_int64(statement_, ++bound_, static_cast<sqlite3_int64>(number)));
+  }
+  Statement& bind(std::span<const double> values) {
+    return check(sqlite3_bind_blob64(statement_, ++bound_, values.data(), values.size_bytes(), SQLITE_STATIC));
+  }
+  // True if there is a row.
+  bool step() {
+    const int result = sqlite3_step(statement_);
+    if (result == SQLITE_ROW) return true;
+    if (result != SQLITE_DONE) fail(path_, db_);
+    return false;
+  }
+  std::string text(int column) {
+    const auto* bytes = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
+    if (bytes == nullptr) return "";
+    return {bytes, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
+  }
+  std::int64_t number(int column) { return sqlite3_column_int64(statement_, column); }
+  bool copy_blob(int column, std::span<double> out) {
+    const void* bytes = sqlite3_column_blob(statement_, column);
+    if (static_cast<std::size_t>(sqlite3_column_bytes(statement_, column)) != out.size_bytes()) return false;
+    std::copy_n(static_cast<const double*>(bytes), out.size(), out.data());
+    return true;
+  }
+
+ private:
+  Statement& check(int result) {
+    if (result != SQLITE_OK) fail(path_, db_);
+    return *this;
+  }
+
+  const std::string& path_;
+  sqlite3* db_;
+  sqlite3_stmt* statement_ = nullptr;
+  int bound_ = 0;
+};
+
+int pragma(const std::string& path, sqlite3* db, const char* sql) {
+  Statement statement(path, db, sql);
+  return statement.step() ? static_cast<int>(statement.number(0)) : 0;
+}
+
+sqlite3* open_database(const std::string& path, int flags) {
+  sqlite3* db = nullptr;
+  if (sqlite3_open_v2(path.c_str(), &db, flags, nullptr) != SQLITE_OK) {
+    const std::string reason = db == nullptr ? "out of memory" : sqlite3_errmsg(db);
+    sqlite3_close(db);
+    throw input_error(fmt::format("{}: {}", path, reason));
+  }
+  sqlite3_extended_result_codes(db, 1);
+  sqlite3_busy_timeout(db, 1000);
+  // Nothing in the file may run code or reach outside of it.
+  sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
+  sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
+  sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
+  return db;
+}
+
+}  // namespace
+
+void RunFile::Close::operator()(sqlite3* db) const { sqlite3_close(db); }
+
+RunFile::RunFile(std::string path, std::unique_ptr<sqlite3, Close> db) : path_(std::move(path)), db_(std::move(db)) {}
+RunFile::RunFile(RunFile&&) noexcept = default;
+RunFile& RunFile::operator=(RunFile&&) noexcept = default;
+RunFile::~RunFile() = default;
+
+RunFile RunFile::create(const std::string& path, const std::string& plan) {
+  if (std::filesystem::exists(path)) {
+    throw input_error(fmt::format("{}: exists already", path),
+                      "continue it with `hifi resume`, or remove it, or choose another name");
+  }
+  RunFile file(path, std::unique_ptr<sqlite3, Close>(open_database(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)));
+  execute(path, file.db_.get(), "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
+  file.commit([&] {
+    execute(path, file.db_.get(), kSchema);
+    execute(path, file.db_.get(), fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplicationId, kSchemaVersion).c_str());
+    file.put_text("plan", plan);
+  });
+  return file;
+}
+
+RunFile RunFile::open(const std::string& path, Mode mode) {
+  if (!std::filesystem::exists(path)) throw input_error(fmt::format("{}: no such file", path));
+  if (std::filesystem::is_directory(path)) throw input_error(fmt::format("{}: is a directory", path));
+  // A reader opens for writing too: after a kill, the journal beside the file must be played back.
+  RunFile file(path, std::unique_ptr<sqlite3, Close>(open_database(path, SQLITE_OPEN_READWRITE)));
+  sqlite3* db = file.db_.get();
+  if (mode == Mode::write) execute(path, db, "PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = NORMAL");
+  execute(path, db, "PRAGMA cell_size_check = ON");
+  if (pragma(path, db, "PRAGMA application_id") != kApplicationId) {
+    throw input_error(fmt::format("{}: not a run file of hifi", path));
+  }
+  const int version = pragma(path, db, "PRAGMA user_version");
+  if (version > kSchemaVersion) {
+    throw input_error(fmt::format("{}: schema {} is newer than this hifi, which reads up to {}", path, version, kSchemaVersion),
+                      "install a newer hifi");
+  }
+  if (mode == Mode::write) execute(path, db, "BEGIN EXCLUSIVE; COMMIT");
+  return file;
+}
+
+void RunFile::commit(const std::function<void()>& body) {
+  execute(path_, db_.get(), "BEGIN IMMEDIATE");
+  try {
+    body();
+    execute(path_, db_.get(), "COMMIT");
+  } catch (...) {
+    sqlite3_exec(db_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
+    throw;
+  }
+}
+
+void RunFile::put_text(const std::string& key, const std::string& value) {
+  Statement(path_, db_.get(), "INSERT OR REPLACE INTO texts VALUES (?, ?)").bind(key).bind(value).step();
+}
+
+std::optional<std::string> RunFile::text(const std::string& key) const {
+  Statement statement(path_, db_.get(), "SELECT value FROM texts WHERE key = ?");
+  if (!statement.bind(key).step()) return std::nullopt;
+  return statement.text(0);
+}
+
+void RunFile::put_array(const std::string& partition, std::size_t block, std::span<const double> values) {
+  for (std::size_t chunk = 0; chunk * kChunk < values.size(); ++chunk) {
+    const std::size_t begin = chunk * kChunk;
+    Statement(path_, db_.get(), "INSERT OR REPLACE INTO arrays VALUES (?, ?, ?, ?)")
+        .bind(partition)
+        .bind(block)
+        .bind(chunk)
+        .bind(values.subspan(begin, std::min(kChunk, values.size() - begin)))
+        .step();
+  }
+}
+
+void RunFile::read_array(const std::string& partition, std::size_t block, std::span<double> values) const {
+  for (std::size_t chunk = 0; chunk * kChunk < values.size(); ++chunk) {
+    const std::size_t begin = chunk * kChunk;
+    Statement statement(path_, db_.get(), "SELECT data FROM arrays WHERE partition = ? AND block = ? AND chunk = ?");
+    const bool found = statement.bind(partition).bind(block).bind(chunk).step();
+    if (!found || !statement.copy_blob(0, values.subspan(begin, std::min(kChunk, values.size() - begin)))) {
+      throw input_error(fmt::format("{}: array {}/{}/{} is {}", path_, partition, block, chunk,
+                                    found ? "of the wrong size" : "missing"),
+                        "the run file is damaged; compute it again");
+    }
+  }
+}
+
+void RunFile::drop_arrays(const std::string& partition) {
+  Statement(path_, db_.get(), "DELETE FROM arrays WHERE partition = ?").bind(partition).step();
+}
+
+void RunFile::log(const std::string& message) {
+  Statement(path_, db_.get(), "INSERT INTO log (message) VALUES (?)").bind(message).step();
+}
+
+std::vector<std::string> RunFile::log_lines() const {
+  Statement statement(path_, db_.get(), "SELECT message FROM log ORDER BY id");
+  std::vector<std::string> lines;
+  while (statement.step()) lines.push_back(statement.text(0));
+  return lines;
+}
+
+}  // namespace hifi

@@ -1,0 +1,63 @@
+// The run file: one SQLite database that holds the plan, what has been computed, and a log.
+// docs/run_file.md describes the schema. The file may come from a stranger: it is opened defensively and
+// every size is checked against the plan before it is used.
+//
+// Not thread-safe. Every change goes through `commit`, which is atomic: a kill leaves the state before or
+// after it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+struct sqlite3;
+
+namespace hifi {
+
+class RunFile {
+ public:
+  enum class Mode { read, write };
+
+  // A new file with its plan (JSON text). Throws Error(input) if the path exists or cannot be created.
+  static RunFile create(const std::string& path, const std::string& plan);
+  // Throws Error(input): missing, no run file, of a newer version, damaged, in use by another process.
+  static RunFile open(const std::string& path, Mode mode);
+
+  RunFile(RunFile&&) noexcept;
+  RunFile& operator=(RunFile&&) noexcept;
+  ~RunFile();
+
+  const std::string& path() const { return path_; }
+
+  // Runs `body` in one transaction.
+  void commit(const std::function<void()>& body);
+
+  // Small texts: the plan, the position.
+  void put_text(const std::string& key, const std::string& value);
+  std::optional<std::string> text(const std::string& key) const;
+
+  // Arrays of one number per coalition, stored in chunks of 65,536 coalitions.
+  void put_array(const std::string& partition, std::size_t block, std::span<const double> values);
+  // Throws Error(input) if it is absent or of another size.
+  void read_array(const std::string& partition, std::size_t block, std::span<double> values) const;
+  void drop_arrays(const std::string& partition);
+
+  void log(const std::string& message);
+  std::vector<std::string> log_lines() const;
+
+ private:
+  struct Close {
+    void operator()(sqlite3* db) const;
+  };
+  RunFile(std::string path, std::unique_ptr<sqlite3, Close> db);
+
+  std::string path_;
+  std::unique_ptr<sqlite3, Close> db_;
+};
+
+}  // namespace hifi

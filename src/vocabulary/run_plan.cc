@@ -1,0 +1,110 @@
+#include "vocabulary/run_plan.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "hifi/coalition.h"
+#include "hifi/error.h"
+
+namespace hifi {
+
+namespace {
+
+using nlohmann::json;
+
+// Shards may run where files have other paths; the hashes tell whether they are the same files.
+constexpr const char* kNotCompared[] = {"/shard/0",
+                                        "/shard/1",
+                                        "/options/model",
+                                        "/options/data",
+                                        "/options/background",
+                                        "/options/groups",
+                                        "/options/check_predictions",
+                                        "/provenance/model/path",
+                                        "/provenance/data/path",
+                                        "/provenance/background/description"};
+
+json warnings_json(const std::vector<Warning>& warnings) {
+  json list = json::array();
+  for (const Warning& w : warnings) list.push_back({{"code", w.code}, {"message", w.message}});
+  return list;
+}
+
+void check(const RunPlan& plan, const std::string& place) {
+  const bool sane = !plan.players.empty() && plan.players.size() <= 30 && plan.draws > 0 &&
+                    plan.instance_blocks >= 1 && plan.instance_blocks <= 4096 && plan.background_blocks >= 1 &&
+                    plan.background_blocks <= 4096 && plan.round_blocks <= 4096 && plan.shard >= 1 &&
+                    plan.shard <= plan.shards && plan.shards <= plan.instance_blocks && plan.tie_tolerance >= 0;
+  if (!sane) throw input_error(fmt::format("{}: the plan in the run file is out of range", place));
+}
+
+}  // namespace
+
+std::string RunPlan::to_json() const {
+  const json plan = {{"version", version},
+                     {"players", players},
+                     {"loss", loss},
+                     {"measure", measure},
+                     {"expected", expected},
+                     {"options", json::parse(options)},
+                     {"provenance", json::parse(provenance)},
+                     {"draws", draws},
+                     {"exact", exact},
+                     {"blocks", {instance_blocks, background_blocks, round_blocks}},
+                     {"batch", batch_rows},
+                     {"tie_tolerance", tie_tolerance},
+                     {"interval", interval},
+                     {"confidence", confidence},
+                     {"warnings", warnings_json(warnings)},
+                     {"shard", {shard, shards}}};
+  return plan.dump();
+}
+
+RunPlan RunPlan::from_json(const std::string& text, const std::string& place) {
+  RunPlan plan;
+  try {
+    const json j = json::parse(text);
+    j.at("version").get_to(plan.version);
+    j.at("players").get_to(plan.players);
+    j.at("loss").get_to(plan.loss);
+    j.at("measure").get_to(plan.measure);
+    j.at("expected").get_to(plan.expected);
+    plan.options = j.at("options").dump();
+    plan.provenance = j.at("provenance").dump();
+    j.at("draws").get_to(plan.draws);
+    j.at("exact").get_to(plan.exact);
+    j.at("blocks").at(0).get_to(plan.instance_blocks);
+    j.at("blocks").at(1).get_to(plan.background_blocks);
+    j.at("blocks").at(2).get_to(plan.round_blocks);
+    j.at("batch").get_to(plan.batch_rows);
+    j.at("tie_tolerance").get_to(plan.tie_tolerance);
+    j.at("interval").get_to(plan.interval);
+    j.at("confidence").get_to(plan.confidence);
+    for (const json& w : j.at("warnings")) plan.warnings.push_back({w.at("code"), w.at("message")});
+    j.at("shard").at(0).get_to(plan.shard);
+    j.at("shard").at(1).get_to(plan.shards);
+  } catch (const json::exception& error) {
+    throw input_error(fmt::format("{}: the plan in the run file is broken: {}", place, error.what()));
+  }
+  check(plan, place);
+  return plan;
+}
+
+std::string RunPlan::difference(const RunPlan& a, const RunPlan& b) {
+  json first = json::parse(a.to_json()).flatten();
+  json second = json::parse(b.to_json()).flatten();
+  for (auto* plan : {&first, &second}) {
+    for (const char* field : kNotCompared) plan->erase(field);
+  }
+  for (const auto& [key, value] : first.items()) {
+    if (!second.contains(key)) return fmt::format("{}: {} and nothing", key.substr(1), value.dump());
+    if (second[key] != value) return fmt::format("{}: {} and {}", key.substr(1), value.dump(), second[key].dump());
+  }
+  for (const auto& [key, value] : second.items()) {
+    if (!first.contains(key)) return fmt::format("{}: nothing and {}", key.substr(1), value.dump());
+  }
+  return "";
+}
+
+}  // namespace hifi

@@ -1,0 +1,50 @@
+// All that defines a run, as it is stored in the run file and needed to analyse it without the model.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "hifi/profile.h"
+
+namespace hifi {
+
+struct RunPlan {
+  std::string version;  // of hifi
+  std::vector<std::string> players;
+  std::string loss;
+  std::string measure = "loss";
+  std::string expected = "loss";
+
+  std::string options;     // the request as JSON text, to resume it
+  std::string provenance;  // JSON text: seed, model, data, background with their hashes
+
+  std::uint64_t draws = 0;
+  bool exact = false;
+  std::size_t instance_blocks = 0;
+  std::size_t background_blocks = 0;
+  std::size_t round_blocks = 0;
+  std::size_t batch_rows = 0;
+  double tie_tolerance = 0;
+  std::string interval;
+  double confidence = 0.95;
+  std::vector<Warning> warnings;
+
+  std::size_t shard = 1;  // from 1
+  std::size_t shards = 1;
+
+  // The instance blocks of this shard: [begin, end).
+  std::size_t begin_block() const { return instance_blocks * (shard - 1) / shards; }
+  std::size_t end_block() const { return instance_blocks * shard / shards; }
+
+  std::string to_json() const;
+  // `place` is named in Error(input) if the text is no valid plan.
+  static RunPlan from_json(const std::string& text, const std::string& place);
+
+  // The name of a field in which two plans differ, with both values ("seed: 1 and 2"), or empty. The
+  // shard and the paths of files are not compared.
+  static std::string difference(const RunPlan& a, const RunPlan& b);
+};
+
+}  // namespace hifi
