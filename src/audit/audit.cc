@@ -50,7 +50,8 @@ std::vector<std::uint32_t> read_clusters(const Table& data, const std::string& n
   for (std::size_t row = 0; row < data.rows; ++row) {
     const double value = column.values[row];
     if (std::isnan(value)) {
-      throw input_error(fmt::format("{}: column \"{}\", {}: the cluster is missing", data.source, name, data.row_name(row)));
+      throw input_error(fmt::format("{}: column \"{}\", {}: the cluster is missing", data.source, name,
+                                    data.row_name(row)));
     }
     clusters.push_back(numbers.emplace(value, static_cast<std::uint32_t>(numbers.size())).first->second);
   }
@@ -82,9 +83,12 @@ void Audit::open(const ExplainRequest& request) {
   clusters_ = read_clusters(data, request.cluster);
   model_ = open_model(request.model, candidate_columns(data, request));
   match_columns(request, data);
-  players_ = !request.groups.empty() ? players_from_groups(request.groups, columns_.names)
-                                     : players_from_columns(request.features.empty() ? columns_.names : request.features, columns_.names);
-  LossOptions loss{.link = parse_link(request.link), .target_class = request.class_name, .classes = request.classes};
+  players_ = !request.groups.empty()
+                 ? players_from_groups(request.groups, columns_.names)
+                 : players_from_columns(request.features.empty() ? columns_.names : request.features,
+                                        columns_.names);
+  LossOptions loss{
+      .link = parse_link(request.link), .target_class = request.class_name, .classes = request.classes};
   if (!request.loss.empty()) loss.kind = parse_loss(request.loss);
   loss_ = std::make_unique<Loss>(loss, model_->info());
   if (loss_->kind() != LossKind::prediction && request.target.empty()) {
@@ -93,7 +97,8 @@ void Audit::open(const ExplainRequest& request) {
   }
   instances_ = make_frame(data, columns_);
   truth_ = loss_->read_truth(data, request.target);
-  background_ = make_background(request.background, background, instances_, columns_, players_, request.exact, request.seed);
+  background_ = make_background(request.background, background, instances_, columns_, players_, request.exact,
+                                request.seed);
   data_hash_ = hex_hash(frame_hash(instances_, columns_) + fmt::format(" {}", hash_numbers(truth_, 0).low));
 }
 
@@ -106,16 +111,20 @@ void Audit::match_columns(const ExplainRequest& request, const Table& data) {
   if (!info.columns.empty()) {
     for (const std::string& name : info.columns) {
       if (data.find(name) == nullptr) {
-        throw input_error(fmt::format("{}: has no column \"{}\", which {} expects", data.source, name, info.path),
-                          fmt::format("the model's columns are {}", fmt::join(info.columns, ", ")));
+        throw input_error(
+            fmt::format("{}: has no column \"{}\", which {} expects", data.source, name, info.path),
+            fmt::format("the model's columns are {}", fmt::join(info.columns, ", ")));
       }
     }
     columns_.names = info.columns;
     std::vector<std::string> surplus;
     for (const std::string& name : offered) {
-      if (std::find(info.columns.begin(), info.columns.end(), name) == info.columns.end()) surplus.push_back(name);
+      if (std::find(info.columns.begin(), info.columns.end(), name) == info.columns.end())
+        surplus.push_back(name);
     }
-    if (!surplus.empty()) notes_.push_back(fmt::format("columns that the model does not use are ignored: {}", fmt::join(surplus, ", ")));
+    if (!surplus.empty())
+      notes_.push_back(
+          fmt::format("columns that the model does not use are ignored: {}", fmt::join(surplus, ", ")));
     return;
   }
   if (offered.size() == info.width) {
@@ -124,11 +133,13 @@ void Audit::match_columns(const ExplainRequest& request, const Table& data) {
     columns_.names = request.features;
     for (const std::string& name : columns_.names) data.require(name);
   } else {
-    throw input_error(fmt::format("{}: has {} columns besides the target, {} expects {} and has no column names",
-                                  data.source, offered.size(), info.path, info.width),
-                      fmt::format("name the {} columns in the model's order with --features", info.width));
+    throw input_error(
+        fmt::format("{}: has {} columns besides the target, {} expects {} and has no column names",
+                    data.source, offered.size(), info.path, info.width),
+        fmt::format("name the {} columns in the model's order with --features", info.width));
   }
-  notes_.push_back(fmt::format("the model has no column names: columns are matched by order, {}", fmt::join(columns_.names, ", ")));
+  notes_.push_back(fmt::format("the model has no column names: columns are matched by order, {}",
+                               fmt::join(columns_.names, ", ")));
 }
 
 void Audit::probe(const ExplainRequest& request) {
@@ -165,17 +176,20 @@ void Audit::make_plan(const ExplainRequest& request, Shard shard) {
   plan_.round_blocks = draws_->round_blocks();
   plan_.batch_rows = request.batch.value_or(info.batch_rows);
   plan_.tie_tolerance = info.tie_tolerance;
-  plan_.interval = !request.interval.empty() ? request.interval : instances_.rows >= 20 ? "population" : "montecarlo";
+  plan_.interval = !request.interval.empty() ? request.interval
+                   : instances_.rows >= 20   ? "population"
+                                             : "montecarlo";
   plan_.confidence = request.confidence;
   plan_.warnings = warnings_;
   plan_.provenance = provenance(request);
   plan_.shard = shard.index;
   plan_.shards = shard.count;
   if (shard.count > plan_.instance_blocks) {
-    throw input_error(fmt::format("--shard {}/{}: the run has {} instance blocks, so at most as many shards", shard.index,
-                                  shard.count, plan_.instance_blocks));
+    throw input_error(fmt::format("--shard {}/{}: the run has {} instance blocks, so at most as many shards",
+                                  shard.index, shard.count, plan_.instance_blocks));
   }
-  game_ = std::make_unique<TableGame>(*model_, *loss_, players_, instances_, truth_, background_.frame, plan_.batch_rows);
+  game_ = std::make_unique<TableGame>(*model_, *loss_, players_, instances_, truth_, background_.frame,
+                                      plan_.batch_rows);
 
   forecast_ = {.coalitions = std::uint64_t{1} << players_.size(),
                .draws = choice.draws,
@@ -184,7 +198,8 @@ void Audit::make_plan(const ExplainRequest& request, Shard shard) {
   for (std::size_t b = plan_.begin_block(); b < plan_.end_block(); ++b) {
     forecast_.evaluations += draws_->block_draws(b) * forecast_.coalitions;
     if (shard.count > 1) {
-      forecast_.run_file_bytes += 8 * forecast_.coalitions * (plan_.background_blocks + plan_.round_blocks + 1);
+      forecast_.run_file_bytes +=
+          8 * forecast_.coalitions * (plan_.background_blocks + plan_.round_blocks + 1);
     }
   }
   constexpr double kOverhead = 50e-9;  // building, hashing and summing a row
@@ -199,11 +214,13 @@ std::string Audit::provenance(const ExplainRequest& request) const {
     for (const std::uint32_t c : players_.columns[i]) groups[players_.names[i]].push_back(columns_.names[c]);
   }
   nlohmann::ordered_json data = {{"path", request.data}, {"rows", instances_.rows}, {"hash", data_hash_}};
-  data["target"] = request.target.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(request.target);
+  data["target"] =
+      request.target.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(request.target);
   const nlohmann::ordered_json result = {
       {"seed", request.seed},
       {"version", version()},
-      {"model", {{"path", info.path}, {"format", info.format}, {"objective", info.objective}, {"hash", info.hash}}},
+      {"model",
+       {{"path", info.path}, {"format", info.format}, {"objective", info.objective}, {"hash", info.hash}}},
       {"data", data},
       {"background",
        {{"kind", is_background_table(request.background) ? "table" : request.background},

@@ -33,13 +33,13 @@ struct Forecast {
   std::uint64_t evaluations = 0;  // of this shard, before identical rows are removed
   std::uint64_t memory_bytes = 0;
   std::uint64_t run_file_bytes = 0;
-  double seconds = 0;             // from a timed probe; informs the reader, never the plan
+  double seconds = 0;  // from a timed probe; informs the reader, never the plan
 };
 
 class Audit {
  public:
-  // Reads and checks everything. Throws Error: usage, input (does not fit), model (fails, is non-deterministic
-  // or does not answer what --check-predictions says).
+  // Reads and checks everything. Throws Error: usage, input (does not fit), model (fails, is
+  // non-deterministic or does not answer what --check-predictions says).
   Audit(const ExplainRequest& request, Shard shard, Workers& workers);
 
   const RunPlan& plan() const { return plan_; }

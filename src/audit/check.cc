@@ -64,8 +64,8 @@ double check_deterministic(const Model& model, const Loss& loss, const Frame& ro
   const std::vector<double> second = predict(model, rows, count);
   for (std::size_t k = 0; k < first.size(); ++k) {
     if (std::memcmp(&first[k], &second[k], sizeof(double)) == 0) continue;
-    throw model_error(fmt::format("{}: is not deterministic: data row {} got {} and then {}", model.info().path,
-                                  k / model.info().outputs + 1, first[k], second[k]),
+    throw model_error(fmt::format("{}: is not deterministic: data row {} got {} and then {}",
+                                  model.info().path, k / model.info().outputs + 1, first[k], second[k]),
                       "fix its seed or switch its randomness off");
   }
   loss.check(first);
@@ -76,7 +76,8 @@ void check_predictions(const Model& model, const Frame& rows, const std::string&
   const auto expected = read_expected(path);
   const std::size_t outputs = model.info().outputs;
   if (expected.size() != outputs) {
-    throw input_error(fmt::format("{}: has {} columns, the model has {} outputs per row", path, expected.size(), outputs));
+    throw input_error(
+        fmt::format("{}: has {} columns, the model has {} outputs per row", path, expected.size(), outputs));
   }
   if (expected[0].size() != rows.rows) {
     throw input_error(fmt::format("{}: has {} rows, the data has {}", path, expected[0].size(), rows.rows));
@@ -85,8 +86,10 @@ void check_predictions(const Model& model, const Frame& rows, const std::string&
   for (std::size_t k = 0; k < ours.size(); ++k) {
     const double theirs = expected[k % outputs][k / outputs];
     if (std::abs(ours[k] - theirs) <= kAbsolute + kRelative * std::abs(theirs)) continue;
-    throw model_error(fmt::format("{}: data row {}: we predict {}, the owner {}", path, k / outputs + 1, ours[k], theirs),
-                      "the predictions must come from this model on these rows; multi-class models give one probability per class");
+    throw model_error(
+        fmt::format("{}: data row {}: we predict {}, the owner {}", path, k / outputs + 1, ours[k], theirs),
+        "the predictions must come from this model on these rows; multi-class models give one probability "
+        "per class");
   }
 }
 

@@ -13,8 +13,8 @@ namespace hifi {
 // loss's own checks. Returns the seconds per row, for the forecast.
 double check_deterministic(const Model& model, const Loss& loss, const Frame& rows);
 
-// Compares our outputs with the owner's, row by row: a table of one column, or one per class. Error(input) if the
-// table does not fit, Error(model) naming the first row that differs.
+// Compares our outputs with the owner's, row by row: a table of one column, or one per class. Error(input) if
+// the table does not fit, Error(model) naming the first row that differs.
 void check_predictions(const Model& model, const Frame& rows, const std::string& path);
 
 }  // namespace hifi

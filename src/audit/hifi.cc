@@ -12,13 +12,15 @@ namespace hifi {
 Profile decompose(const std::vector<std::string>& players, std::span<const double> losses) {
   const std::size_t n = players.size();
   if (n == 0 || n > 24 || losses.size() != std::size_t{1} << n) {
-    throw input_error(fmt::format("{} losses are not the 2^{} coalitions of 1 to 24 players", losses.size(), n));
+    throw input_error(
+        fmt::format("{} losses are not the 2^{} coalitions of 1 to 24 players", losses.size(), n));
   }
   LossTable table{.players = players, .losses = {losses.begin(), losses.end()}};
   for (std::size_t mask = 0; mask < losses.size(); ++mask) {
     table.coalitions.push_back(Coalition::from_mask(n, mask));
     if (!(std::abs(losses[mask]) < HUGE_VAL)) {
-      throw input_error(fmt::format("the loss of coalition {} is {}", table.coalitions.back().to_string(), losses[mask]));
+      throw input_error(
+          fmt::format("the loss of coalition {} is {}", table.coalitions.back().to_string(), losses[mask]));
     }
   }
   Workers workers;

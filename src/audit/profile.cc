@@ -47,10 +47,12 @@ void take_scan(Profile& profile, ScanResult scan, std::span<const double> losses
 
 }  // namespace
 
-Profile make_profile(const RunPlan& plan, const Lattice& lattice, const std::string& pairs, Workers& workers) {
+Profile make_profile(const RunPlan& plan, const Lattice& lattice, const std::string& pairs,
+                     Workers& workers) {
   const std::vector<double> losses = lattice.means();
   const ScanOptions options{.tie_tolerance = plan.tie_tolerance, .pairs = parse_pairs(pairs, plan.players)};
-  Profile profile{.players = plan.players, .loss = plan.loss, .measure = plan.measure, .expected = plan.expected};
+  Profile profile{
+      .players = plan.players, .loss = plan.loss, .measure = plan.measure, .expected = plan.expected};
   profile.coverage = {.exhaustive = true,
                       .draws = plan.draws,
                       .exact = plan.exact,
@@ -73,10 +75,13 @@ Profile make_profile(const LossTable& table, const std::string& pairs, Workers& 
     take_scan(profile, scan_dense(n, losses, options, workers), losses);
   } else {
     LossMap losses;
-    for (std::size_t k = 0; k < table.losses.size(); ++k) losses.emplace(table.coalitions[k], table.losses[k]);
+    for (std::size_t k = 0; k < table.losses.size(); ++k)
+      losses.emplace(table.coalitions[k], table.losses[k]);
     take_scan(profile, scan_sparse(n, losses, options, workers), table.losses);
-    profile.warnings.push_back({"partial_coverage", fmt::format("{} of 2^{} coalitions are in the table: U is an upper bound, Lmax, S and R of pairs are lower bounds",
-                                                                table.losses.size(), n)});
+    profile.warnings.push_back(
+        {"partial_coverage", fmt::format("{} of 2^{} coalitions are in the table: U is an upper bound, Lmax, "
+                                         "S and R of pairs are lower bounds",
+                                         table.losses.size(), n)});
   }
   return profile;
 }

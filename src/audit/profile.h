@@ -12,7 +12,8 @@
 
 namespace hifi {
 
-// `all`, `none`, `top:K` or `with:NAME`. Error(usage) if it is none of them, Error(input) if there is no such player.
+// `all`, `none`, `top:K` or `with:NAME`. Error(usage) if it is none of them, Error(input) if there is no such
+// player.
 PairSelection parse_pairs(const std::string& text, const std::vector<std::string>& players);
 
 Profile make_profile(const RunPlan& plan, const Lattice& lattice, const std::string& pairs, Workers& workers);

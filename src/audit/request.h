@@ -15,9 +15,9 @@ struct ExplainRequest {
   std::string target;  // may be empty for --loss prediction
   std::string background = "data";
   std::vector<std::string> features;
-  std::string groups;   // path
-  std::string loss;     // empty: by the model
-  std::string link;     // empty, softmax or sigmoid
+  std::string groups;  // path
+  std::string loss;    // empty: by the model
+  std::string link;    // empty, softmax or sigmoid
   std::string class_name;
   std::vector<std::string> classes;
   std::string cluster;

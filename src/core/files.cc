@@ -43,7 +43,8 @@ std::string read_file(const std::string& path) {
 
 void check_writable(const std::string& path) {
   std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) throw input_error(fmt::format("{}: is a directory", path));
+  if (std::filesystem::is_directory(path, ignored))
+    throw input_error(fmt::format("{}: is a directory", path));
   if (is_device(path)) return;
   const std::string part = temporary_name(path);
   const int file = open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);

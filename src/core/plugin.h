@@ -7,7 +7,8 @@
 namespace hifi {
 
 // The address of `symbol` in plug-in `name` ("tables" is libhifi_tables.so). `package` is what to
-// install when it cannot be opened. Throws Error(input) that names it, Error(bug) for a plug-in of another build.
+// install when it cannot be opened. Throws Error(input) that names it, Error(bug) for a plug-in of another
+// build.
 void* plugin_symbol(const std::string& name, const std::string& symbol, const std::string& package);
 
 }  // namespace hifi

@@ -18,7 +18,9 @@ TEST(Philox, MatchesThePublishedVectors) {
 }
 
 TEST(RandomStream, DependsOnSeedPurposeAndIndexOnly) {
-  const auto first = [](std::uint64_t seed, Purpose p, std::uint64_t i) { return RandomStream(seed, p, i).next_u64(); };
+  const auto first = [](std::uint64_t seed, Purpose p, std::uint64_t i) {
+    return RandomStream(seed, p, i).next_u64();
+  };
   EXPECT_EQ(first(7, Purpose::probe, 3), first(7, Purpose::probe, 3));
   EXPECT_NE(first(7, Purpose::probe, 3), first(8, Purpose::probe, 3));
   EXPECT_NE(first(7, Purpose::probe, 3), first(7, Purpose::offsets, 3));

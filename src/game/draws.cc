@@ -43,7 +43,8 @@ DrawPlan::DrawPlan(const DrawOptions& options) : options_(options) {
   const std::uint64_t all = static_cast<std::uint64_t>(options.instances) * options.background_rows;
   exact_ = options.draws == all;
   order_ = RandomStream(options.seed, Purpose::instance_order).permutation(options.instances);
-  background_order_ = RandomStream(options.seed, Purpose::background_order).permutation(options.background_rows);
+  background_order_ =
+      RandomStream(options.seed, Purpose::background_order).permutation(options.background_rows);
   offset_ = RandomStream(options.seed, Purpose::offsets).permutation(options.instances);
 
   std::size_t blocks = 0;
@@ -68,7 +69,8 @@ DrawPlan::DrawPlan(const DrawOptions& options) : options_(options) {
   }
 
   rounds_ = (options.draws + options.instances - 1) / options.instances;
-  if (!exact_) round_blocks_ = std::min<std::uint64_t>(options.blocks, rounds_ >= 8 ? rounds_ : options.draws);
+  if (!exact_)
+    round_blocks_ = std::min<std::uint64_t>(options.blocks, rounds_ >= 8 ? rounds_ : options.draws);
 }
 
 std::uint64_t DrawPlan::block_draws(std::size_t instance_block) const {

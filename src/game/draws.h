@@ -1,12 +1,13 @@
 // Draws: which instance meets which background row, and into which blocks their losses go.
 //
-// A draw is an index, not a random event: draw d is instance q[d mod N] in round r = floor(d / N), paired with
-// background row perm[(a(i) + r) mod B]. q, perm and a are seeded permutations, so that any file order is
-// mixed, every round uses the background rows evenly, and B rounds are a bijection onto all N x B pairs.
+// A draw is an index, not a random event: draw d is instance q[d mod N] in round r = floor(d / N), paired
+// with background row perm[(a(i) + r) mod B]. q, perm and a are seeded permutations, so that any file order
+// is mixed, every round uses the background rows evenly, and B rounds are a bijection onto all N x B pairs.
 //
 // Blocks: position p of q is in instance block p mod G, so that any number of draws fills all blocks evenly;
-// likewise for the background, unless it is the data, then both sides use one partition of the rows. A sampled
-// plan has a third partition for Monte Carlo error: by round from 8 rounds on, else consecutive slices of draws.
+// likewise for the background, unless it is the data, then both sides use one partition of the rows. A
+// sampled plan has a third partition for Monte Carlo error: by round from 8 rounds on, else consecutive
+// slices of draws.
 //
 // Work order: instance block by instance block. Within a block an exact plan goes by background blocks, a
 // sampled one by rounds. Sums are taken in this order whatever the threads, shards or interruptions.

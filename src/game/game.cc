@@ -8,7 +8,8 @@ namespace {
 
 constexpr std::size_t kReduceChunk = 2'048;  // coalitions per task of the reduction: stays in the L1 cache
 
-// Each coalition belongs to one task, which adds its losses draw by draw: any thread count gives the same sums.
+// Each coalition belongs to one task, which adds its losses draw by draw: any thread count gives the same
+// sums.
 void reduce(std::span<const Draw> draws, std::span<const double> losses, std::size_t first, std::size_t count,
             BlockSums& sums, Workers& workers) {
   workers.parallel_for((count + kReduceChunk - 1) / kReduceChunk, [&](std::size_t task) {

@@ -49,9 +49,9 @@ struct TableGame::Task {
   std::vector<double> rows;
   std::uint32_t distinct = 0;
   std::vector<double> predictions;
-  std::vector<double> values;    // scratch: the columns of one player
-  std::vector<Hash128> change;   // per player: key of x's values xor key of z's
-  std::vector<Hash128> carry;    // change[0] ^ .. ^ change[k]
+  std::vector<double> values;   // scratch: the columns of one player
+  std::vector<Hash128> change;  // per player: key of x's values xor key of z's
+  std::vector<Hash128> carry;   // change[0] ^ .. ^ change[k]
 };
 
 TableGame::TableGame(const Model& model, const Loss& loss, const Players& players, const Frame& instances,
@@ -101,7 +101,8 @@ void TableGame::run(const CoalitionList& coalitions, std::span<const Draw> draws
     find_distinct(coalitions, draw, first, count, task);
   });
   task.predictions.resize(task.distinct * loss_.outputs());
-  model_.predict(std::span(task.rows).first(task.distinct * instances_.width), task.distinct, task.predictions);
+  model_.predict(std::span(task.rows).first(task.distinct * instances_.width), task.distinct,
+                 task.predictions);
   model_rows_ += task.distinct;
   loss_.check(task.predictions);
   for_each_draw([&](const Draw& draw, std::size_t, std::size_t done, std::size_t count) {
@@ -112,11 +113,12 @@ void TableGame::run(const CoalitionList& coalitions, std::span<const Draw> draws
 
 // The key of a masked row is the xor of the keys of its parts, so that the next coalition of a lattice costs
 // one xor. 128 bits: no chance of a collision that anyone could meet.
-void TableGame::find_distinct(const CoalitionList& coalitions, const Draw& draw, std::size_t first, std::size_t count,
-                              Task& task) const {
+void TableGame::find_distinct(const CoalitionList& coalitions, const Draw& draw, std::size_t first,
+                              std::size_t count, Task& task) const {
   const auto x = instances_.row(draw.instance);
   const auto z = background_.row(draw.background);
-  const auto part = [&](std::span<const double> row, std::span<const std::uint32_t> columns, std::uint64_t seed) {
+  const auto part = [&](std::span<const double> row, std::span<const std::uint32_t> columns,
+                        std::uint64_t seed) {
     task.values.clear();
     for (const std::uint32_t c : columns) task.values.push_back(row[c]);
     return hash_numbers(task.values, seed);
@@ -150,7 +152,8 @@ void TableGame::find_distinct(const CoalitionList& coalitions, const Draw& draw,
   }
 }
 
-void TableGame::add_row(const CoalitionList& coalitions, const Draw& draw, std::size_t index, Task& task) const {
+void TableGame::add_row(const CoalitionList& coalitions, const Draw& draw, std::size_t index,
+                        Task& task) const {
   const auto x = instances_.row(draw.instance);
   const auto z = background_.row(draw.background);
   double* row = task.rows.data() + task.distinct * instances_.width;

@@ -29,7 +29,8 @@ class TableGame : public Game {
 
  private:
   struct Task;
-  void run(const CoalitionList& coalitions, std::span<const Draw> draws, std::size_t begin, std::span<double> out);
+  void run(const CoalitionList& coalitions, std::span<const Draw> draws, std::size_t begin,
+           std::span<double> out);
   void find_distinct(const CoalitionList& coalitions, const Draw& draw, std::size_t first, std::size_t count,
                      Task& task) const;
   void add_row(const CoalitionList& coalitions, const Draw& draw, std::size_t index, Task& task) const;

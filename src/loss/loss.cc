@@ -80,7 +80,8 @@ std::size_t Loss::class_number(const std::string& text) const {
   std::size_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size() || number >= classes_of(outputs_)) {
-    throw input_error(fmt::format("--class {}: the model has classes 0 to {}", text, classes_of(outputs_) - 1));
+    throw input_error(
+        fmt::format("--class {}: the model has classes 0 to {}", text, classes_of(outputs_) - 1));
   }
   return number;
 }
@@ -101,9 +102,10 @@ std::vector<double> Loss::read_truth(const Table& data, const std::string& targe
     auto shown = column.dictionary;
     std::sort(shown.begin(), shown.end());
     if (shown.size() > 10) shown.resize(10);
-    throw input_error(fmt::format("{}: column \"{}\" holds text and the model carries no labels; its values are {}",
-                                  data.source, target, fmt::join(shown, ", ")),
-                      fmt::format("give the classes in order, first = 0: --classes {}", fmt::join(shown, ",")));
+    throw input_error(
+        fmt::format("{}: column \"{}\" holds text and the model carries no labels; its values are {}",
+                    data.source, target, fmt::join(shown, ", ")),
+        fmt::format("give the classes in order, first = 0: --classes {}", fmt::join(shown, ",")));
   }
   std::vector<double> truth(data.rows);
   for (std::size_t row = 0; row < data.rows; ++row) {
@@ -132,7 +134,8 @@ std::vector<double> Loss::read_truth(const Table& data, const std::string& targe
 void Loss::check(std::span<double> predictions) const {
   for (std::size_t i = 0; i < predictions.size(); ++i) {
     if (!std::isfinite(predictions[i])) {
-      throw model_error(fmt::format("the model answered {} for row {} of a batch", predictions[i], i / outputs_ + 1));
+      throw model_error(
+          fmt::format("the model answered {} for row {} of a batch", predictions[i], i / outputs_ + 1));
     }
   }
   if (link_ == Link::sigmoid) {
@@ -157,8 +160,8 @@ void Loss::check(std::span<double> predictions) const {
 }
 
 template <class F>
-void Loss::apply(std::span<const double> predictions, std::span<const std::uint32_t> row, std::span<double> out,
-                 F loss) const {
+void Loss::apply(std::span<const double> predictions, std::span<const std::uint32_t> row,
+                 std::span<double> out, F loss) const {
   for (std::size_t e = 0; e < out.size(); ++e) out[e] = loss(predictions.data() + row[e] * outputs_);
 }
 
@@ -173,7 +176,8 @@ void Loss::evaluate(std::span<const double> predictions, std::span<const std::ui
     case LossKind::absolute:
       return run([truth](const double* p) { return std::abs(p[0] - truth); });
     case LossKind::log:
-      if (k == 1) return run([y](const double* p) { return -std::log(y == 1 ? clip(p[0]) : clip(1 - p[0])); });
+      if (k == 1)
+        return run([y](const double* p) { return -std::log(y == 1 ? clip(p[0]) : clip(1 - p[0])); });
       return run([y](const double* p) { return -std::log(clip(p[y])); });
     case LossKind::brier:
       // Two classes: (p(class 1) - y)^2; more: the sum over classes.
@@ -188,7 +192,8 @@ void Loss::evaluate(std::span<const double> predictions, std::span<const std::ui
     case LossKind::zero_one:
       if (k == 1) return run([y](const double* p) { return (p[0] > 0.5) == (y == 1) ? 0.0 : 1.0; });
       return run([y, k](const double* p) {
-        return static_cast<std::size_t>(std::max_element(p, p + k) - p) == y ? 0.0 : 1.0;  // ties: lowest index
+        return static_cast<std::size_t>(std::max_element(p, p + k) - p) == y ? 0.0
+                                                                             : 1.0;  // ties: lowest index
       });
     case LossKind::prediction:
       if (complement_) return run([](const double* p) { return p[0] - 1; });

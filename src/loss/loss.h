@@ -26,7 +26,7 @@ std::string_view loss_name(LossKind kind);
 bool is_classification(LossKind kind);
 
 struct LossOptions {
-  std::optional<LossKind> kind;      // absent: squared for regressors, log for classifiers
+  std::optional<LossKind> kind;  // absent: squared for regressors, log for classifiers
   Link link = Link::none;
   std::string target_class;          // --class: number or label; empty: the default
   std::vector<std::string> classes;  // --classes: text labels in class order
@@ -55,8 +55,8 @@ class Loss {
  private:
   std::size_t class_number(const std::string& text) const;
   template <class F>
-  void apply(std::span<const double> predictions, std::span<const std::uint32_t> row,
-             std::span<double> out, F loss) const;
+  void apply(std::span<const double> predictions, std::span<const std::uint32_t> row, std::span<double> out,
+             F loss) const;
 
   LossKind kind_;
   Link link_;

@@ -18,7 +18,8 @@ Frame mean_row(const Frame& data, const InputColumns& columns) {
   Frame frame{.rows = 1, .width = data.width, .values = std::vector<double>(data.width)};
   for (std::size_t c = 0; c < data.width; ++c) {
     if (!columns.categories[c].empty()) {
-      throw input_error(fmt::format("--background mean: column \"{}\" holds categories, which have no mean", columns.names[c]),
+      throw input_error(fmt::format("--background mean: column \"{}\" holds categories, which have no mean",
+                                    columns.names[c]),
                         "use --background data or row:K");
     }
     double sum = 0;
@@ -57,15 +58,17 @@ Background uniform_binary(const Frame& data, const InputColumns& columns, const 
     for (std::size_t r = 0; r < data.rows; ++r) {
       const double value = data.row(r)[c];
       if (value == 0 || value == 1) continue;
-      throw input_error(fmt::format("--background uniform-binary: column \"{}\", data row {} is {}, not 0 or 1",
-                                    columns.names[c], r + 1, value),
-                        "use --background data or marginals");
+      throw input_error(
+          fmt::format("--background uniform-binary: column \"{}\", data row {} is {}, not 0 or 1",
+                      columns.names[c], r + 1, value),
+          "use --background data or marginals");
     }
   }
   const bool enumerate = exact || (active.size() <= 16);
   if (enumerate && active.size() > 24) {
-    throw input_error(fmt::format("--background uniform-binary has 2^{} rows, too many for --exact", active.size()),
-                      "use --budget");
+    throw input_error(
+        fmt::format("--background uniform-binary has 2^{} rows, too many for --exact", active.size()),
+        "use --budget");
   }
   const std::size_t rows = enumerate ? std::size_t{1} << active.size() : kEnumeratedRows;
   Background background{.fixed = enumerate};
@@ -103,22 +106,26 @@ bool is_background_table(const std::string& spec) {
 }
 
 Background make_background(const std::string& spec, const std::optional<Table>& table, const Frame& data,
-                           const InputColumns& columns, const Players& players, bool exact, std::uint64_t seed) {
+                           const InputColumns& columns, const Players& players, bool exact,
+                           std::uint64_t seed) {
   Background background;
   if (spec == "data") {
-    background = {.description = fmt::format("the {} rows of the data (an instance may meet itself)", data.rows),
-                  .frame = data,
-                  .is_data = true};
+    background = {
+        .description = fmt::format("the {} rows of the data (an instance may meet itself)", data.rows),
+        .frame = data,
+        .is_data = true};
   } else if (spec == "uniform-binary") {
     background = uniform_binary(data, columns, players, exact, seed);
   } else if (spec == "marginals") {
     if (exact) {
-      throw input_error("--exact with --background marginals: the product of the columns cannot be enumerated",
-                        "use --budget, or --background data");
+      throw input_error(
+          "--exact with --background marginals: the product of the columns cannot be enumerated",
+          "use --budget, or --background data");
     }
-    background = {.description = fmt::format("{} rows, each column of the data permuted by itself", data.rows),
-                  .frame = permuted_columns(data, seed),
-                  .product = true};
+    background = {
+        .description = fmt::format("{} rows, each column of the data permuted by itself", data.rows),
+        .frame = permuted_columns(data, seed),
+        .product = true};
   } else if (spec == "mean") {
     background = {.description = "the mean of the data", .frame = mean_row(data, columns), .fixed = true};
   } else if (spec.starts_with("row:")) {
@@ -128,7 +135,8 @@ Background make_background(const std::string& spec, const std::optional<Table>& 
                   .fixed = true};
   } else {
     if (table->rows == 0) throw input_error(fmt::format("{}: the background has no rows", spec));
-    background = {.description = fmt::format("{} rows of {}", table->rows, spec), .frame = make_frame(*table, columns)};
+    background = {.description = fmt::format("{} rows of {}", table->rows, spec),
+                  .frame = make_frame(*table, columns)};
   }
   background.spec = spec;
   background.hash = frame_hash(background.frame, columns);

@@ -18,9 +18,9 @@ struct Background {
   std::string description;  // for people
   Frame frame;
   std::string hash;
-  bool is_data = false;     // row z of the background is row z of the data
-  bool fixed = false;       // known, not sampled: mean, row:K, the enumerated {0,1}^n
-  bool product = false;     // marginals: the frame is a sample of a product that cannot be enumerated
+  bool is_data = false;  // row z of the background is row z of the data
+  bool fixed = false;    // known, not sampled: mean, row:K, the enumerated {0,1}^n
+  bool product = false;  // marginals: the frame is a sample of a product that cannot be enumerated
 };
 
 // True if `spec` is none of `data`, `uniform-binary`, `marginals`, `mean`, `row:K`, but the path of a table.
@@ -30,6 +30,7 @@ bool is_background_table(const std::string& spec);
 // out of range, a column that has no mean, values that are not 0/1 under uniform-binary, too many rows to
 // enumerate.
 Background make_background(const std::string& spec, const std::optional<Table>& table, const Frame& data,
-                           const InputColumns& columns, const Players& players, bool exact, std::uint64_t seed);
+                           const InputColumns& columns, const Players& players, bool exact,
+                           std::uint64_t seed);
 
 }  // namespace hifi

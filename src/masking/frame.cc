@@ -30,7 +30,8 @@ class CodeBook {
 };
 
 std::string text_of(const Column& column, double value) {
-  return column.type == ColumnType::text ? column.dictionary[static_cast<std::size_t>(value)] : fmt::format("{}", value);
+  return column.type == ColumnType::text ? column.dictionary[static_cast<std::size_t>(value)]
+                                         : fmt::format("{}", value);
 }
 
 void fill_categories(const Table& table, const Column& column, const std::vector<std::string>& categories,
@@ -41,11 +42,13 @@ void fill_categories(const Table& table, const Column& column, const std::vector
   for (std::size_t row = 0; row < table.rows; ++row) {
     double value = column.values[row];
     if (!std::isnan(value)) {
-      value = column.type == ColumnType::text ? codes[static_cast<std::size_t>(value)] : book.code(text_of(column, value));
+      value = column.type == ColumnType::text ? codes[static_cast<std::size_t>(value)]
+                                              : book.code(text_of(column, value));
       if (std::isnan(value)) {
-        throw input_error(fmt::format("{}: column \"{}\", {}: \"{}\" is no category of the model", table.source,
-                                      column.name, table.row_name(row), text_of(column, column.values[row])),
-                          fmt::format("the model knows {}", fmt::join(categories, ", ")));
+        throw input_error(
+            fmt::format("{}: column \"{}\", {}: \"{}\" is no category of the model", table.source,
+                        column.name, table.row_name(row), text_of(column, column.values[row])),
+            fmt::format("the model knows {}", fmt::join(categories, ", ")));
       }
     }
     frame.values[row * frame.width + position] = value;
@@ -63,7 +66,8 @@ Frame make_frame(const Table& table, const InputColumns& columns) {
       continue;
     }
     const Column& column = table.require_number(columns.names[c]);
-    for (std::size_t row = 0; row < table.rows; ++row) frame.values[row * frame.width + c] = column.values[row];
+    for (std::size_t row = 0; row < table.rows; ++row)
+      frame.values[row * frame.width + c] = column.values[row];
   }
   // One NaN for all missing values, so that identical rows have identical bytes.
   for (double& value : frame.values) {

@@ -18,7 +18,8 @@ namespace {
 // Adds players one by one and refuses a column that is taken.
 class Builder {
  public:
-  Builder(std::string place, const std::vector<std::string>& columns) : place_(std::move(place)), columns_(columns) {}
+  Builder(std::string place, const std::vector<std::string>& columns)
+      : place_(std::move(place)), columns_(columns) {}
 
   void add(const std::string& name, const std::vector<std::string>& members) {
     if (std::find(players_.names.begin(), players_.names.end(), name) != players_.names.end()) {
@@ -34,8 +35,9 @@ class Builder {
   Players finish() {
     if (players_.size() == 0) throw input_error(fmt::format("{}: there are no players", place_));
     if (players_.size() > kMaxPlayers) {
-      throw input_error(fmt::format("{}: {} players are too many: the limit is {}", place_, players_.size(), kMaxPlayers),
-                        "merge columns with --groups");
+      throw input_error(
+          fmt::format("{}: {} players are too many: the limit is {}", place_, players_.size(), kMaxPlayers),
+          "merge columns with --groups");
     }
     return std::move(players_);
   }
@@ -49,10 +51,11 @@ class Builder {
     }
     const auto [owner, is_new] = owner_.emplace(column, player);
     if (!is_new) {
-      throw input_error(owner->second == player
-                            ? fmt::format("{}: column \"{}\" is twice in group \"{}\"", place_, column, player)
-                            : fmt::format("{}: column \"{}\" is in two groups, \"{}\" and \"{}\"", place_, column,
-                                          owner->second, player));
+      throw input_error(
+          owner->second == player
+              ? fmt::format("{}: column \"{}\" is twice in group \"{}\"", place_, column, player)
+              : fmt::format("{}: column \"{}\" is in two groups, \"{}\" and \"{}\"", place_, column,
+                            owner->second, player));
     }
     return static_cast<std::uint32_t>(found - columns_.begin());
   }
@@ -65,7 +68,8 @@ class Builder {
 
 }  // namespace
 
-Players players_from_columns(const std::vector<std::string>& wanted, const std::vector<std::string>& model_columns) {
+Players players_from_columns(const std::vector<std::string>& wanted,
+                             const std::vector<std::string>& model_columns) {
   Builder builder("--features", model_columns);
   for (const std::string& name : wanted) builder.add(name, {name});
   return builder.finish();
@@ -76,8 +80,10 @@ Players players_from_groups(const std::string& path, const std::vector<std::stri
   nlohmann::ordered_json groups;
   std::vector<std::string> keys;
   try {
-    const auto note_keys = [&](int depth, nlohmann::ordered_json::parse_event_t event, nlohmann::ordered_json& value) {
-      if (event == nlohmann::ordered_json::parse_event_t::key && depth == 1) keys.push_back(value.get<std::string>());
+    const auto note_keys = [&](int depth, nlohmann::ordered_json::parse_event_t event,
+                               nlohmann::ordered_json& value) {
+      if (event == nlohmann::ordered_json::parse_event_t::key && depth == 1)
+        keys.push_back(value.get<std::string>());
       return true;
     };
     groups = nlohmann::ordered_json::parse(read_file(path), note_keys);
@@ -92,8 +98,10 @@ Players players_from_groups(const std::string& path, const std::vector<std::stri
   }
   Builder builder(path, model_columns);
   for (const auto& [name, members] : groups.items()) {
-    const bool texts = members.is_array() && std::all_of(members.begin(), members.end(), [](const auto& m) { return m.is_string(); });
-    if (!texts) throw input_error(fmt::format("{}: group \"{}\" is not a list of column names", path, name), kHint);
+    const bool texts = members.is_array() && std::all_of(members.begin(), members.end(),
+                                                         [](const auto& m) { return m.is_string(); });
+    if (!texts)
+      throw input_error(fmt::format("{}: group \"{}\" is not a list of column names", path, name), kHint);
     builder.add(name, members.get<std::vector<std::string>>());
   }
   return builder.finish();

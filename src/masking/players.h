@@ -16,7 +16,8 @@ struct Players {
 };
 
 // One player per named column. Throws Error(input) if a column is unknown or named twice.
-Players players_from_columns(const std::vector<std::string>& wanted, const std::vector<std::string>& model_columns);
+Players players_from_columns(const std::vector<std::string>& wanted,
+                             const std::vector<std::string>& model_columns);
 
 // `{"location":["lat","lon"],"age":["age"]}` in file order. Throws Error(input) if the file is no such
 // object, a group is empty, a column is unknown, in two groups or twice in one.

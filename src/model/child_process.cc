@@ -29,7 +29,8 @@ struct Pipe {
   Pipe() {
     int ends[2];
     // Close-on-exec: a child started by another thread must not hold our ends open.
-    if (pipe2(ends, O_CLOEXEC) != 0) throw model_error(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
+    if (pipe2(ends, O_CLOEXEC) != 0)
+      throw model_error(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
     read = ends[0];
     write = ends[1];
   }
@@ -50,7 +51,8 @@ std::string last_line(const std::string& text) {
   const auto end = text.find_last_not_of(" \t\r\n");
   if (end == std::string::npos) return "";
   const auto start = text.find_last_of("\r\n", end);
-  return text.substr(start == std::string::npos ? 0 : start + 1, end - (start == std::string::npos ? 0 : start + 1) + 1);
+  return text.substr(start == std::string::npos ? 0 : start + 1,
+                     end - (start == std::string::npos ? 0 : start + 1) + 1);
 }
 
 class Child {

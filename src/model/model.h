@@ -18,20 +18,21 @@ namespace hifi {
 enum class Task { unknown, regression, classification };
 
 struct ModelInfo {
-  std::string path;    // as given
-  std::string format;  // "xgboost-json", "xgboost-ubj", "process"
-  std::string hash;    // of the artefact, hexadecimal
+  std::string path;       // as given
+  std::string format;     // "xgboost-json", "xgboost-ubj", "process"
+  std::string hash;       // of the artefact, hexadecimal
   std::string objective;  // in the owner's words, may be empty
   Task task = Task::unknown;
-  std::size_t width = 0;                // columns of an input row
-  std::vector<std::string> columns;     // their names, empty if the model has none
-  // Categories of each input column, in code order (empty vector: a plain number). Empty if no column has any.
+  std::size_t width = 0;             // columns of an input row
+  std::vector<std::string> columns;  // their names, empty if the model has none
+  // Categories of each input column, in code order (empty vector: a plain number). Empty if no column has
+  // any.
   std::vector<std::vector<std::string>> categories;
-  std::size_t outputs = 1;              // numbers per row: 1, or one probability per class
-  std::vector<std::string> labels;      // class labels that the model carries, else empty
+  std::size_t outputs = 1;          // numbers per row: 1, or one probability per class
+  std::vector<std::string> labels;  // class labels that the model carries, else empty
   // Contexts whose value lies within this share of max|L| of the extremum count as ties.
   double tie_tolerance = 5e-5;
-  std::size_t batch_rows = 4096;        // rows per call that suit this model
+  std::size_t batch_rows = 4096;  // rows per call that suit this model
 };
 
 class Model {
@@ -44,7 +45,8 @@ class Model {
 };
 
 // Opens a model by content, then suffix; `process:CMD` needs the columns that it will be sent.
-// Throws Error(input) if the file is missing, broken, of an unknown kind, or uses something that is not supported.
+// Throws Error(input) if the file is missing, broken, of an unknown kind, or uses something that is not
+// supported.
 std::unique_ptr<Model> open_model(const std::string& spec, const std::vector<Column>& process_columns);
 
 }  // namespace hifi

@@ -33,15 +33,22 @@ std::string about(const Profile& profile, std::size_t i, double floor) {
   const double u = f.U.value.value_or(0);
   const double r = f.R.value.value_or(0);
   const double s = f.S.value.value_or(0);
-  if (u >= r && u >= s) return fmt::format("{} is needed for itself: it brings at least {:.3g} whatever else is known.", name, u);
+  if (u >= r && u >= s)
+    return fmt::format("{} is needed for itself: it brings at least {:.3g} whatever else is known.", name, u);
   if (r > s) {
     const auto context = names(profile, f.R.context.value_or(std::vector<std::uint32_t>{}));
-    const std::string given = context.empty() ? "in its worst context" : fmt::format("once {} {} known", list(context), context.size() == 1 ? "is" : "are");
-    if (u < -floor) return fmt::format("{} is replaceable: alone it brings {:.3g}, {} it costs {:.3g}.", name, *f.pi.value, given, -u);
-    return fmt::format("{} is replaceable: alone it brings {:.3g}, {} only {:.3g}.", name, *f.pi.value, given, std::abs(u) < floor ? 0.0 : u);
+    const std::string given =
+        context.empty() ? "in its worst context"
+                        : fmt::format("once {} {} known", list(context), context.size() == 1 ? "is" : "are");
+    if (u < -floor)
+      return fmt::format("{} is replaceable: alone it brings {:.3g}, {} it costs {:.3g}.", name, *f.pi.value,
+                         given, -u);
+    return fmt::format("{} is replaceable: alone it brings {:.3g}, {} only {:.3g}.", name, *f.pi.value, given,
+                       std::abs(u) < floor ? 0.0 : u);
   }
   const auto context = names(profile, f.S.context.value_or(std::vector<std::uint32_t>{}));
-  return fmt::format("{} works in company: alone it brings {:.3g}, together with {} {:.3g}.", name, *f.pi.value, list(context), *f.Lmax.value);
+  return fmt::format("{} works in company: alone it brings {:.3g}, together with {} {:.3g}.", name,
+                     *f.pi.value, list(context), *f.Lmax.value);
 }
 
 }  // namespace
@@ -63,11 +70,18 @@ std::vector<std::string> findings(const Profile& profile) {
       weighted.emplace_back(most, about(profile, i, floor));
     }
   }
-  std::stable_sort(weighted.begin(), weighted.end(), [](const Weighted& a, const Weighted& b) { return a.first > b.first; });
+  std::stable_sort(weighted.begin(), weighted.end(),
+                   [](const Weighted& a, const Weighted& b) { return a.first > b.first; });
   std::vector<std::string> sentences;
-  for (std::size_t k = 0; k < std::min(weighted.size(), kMaxSentences); ++k) sentences.push_back(weighted[k].second);
-  if (!harmful.empty()) sentences.push_back(fmt::format("{} {} the model: no context gains from {}.", list(harmful), harmful.size() == 1 ? "hurts" : "hurt", harmful.size() == 1 ? "it" : "them"));
-  if (!idle.empty()) sentences.push_back(fmt::format("{} {} in no context (below 1 % of the loss range).", list(idle), idle.size() == 1 ? "matters" : "matter"));
+  for (std::size_t k = 0; k < std::min(weighted.size(), kMaxSentences); ++k)
+    sentences.push_back(weighted[k].second);
+  if (!harmful.empty())
+    sentences.push_back(fmt::format("{} {} the model: no context gains from {}.", list(harmful),
+                                    harmful.size() == 1 ? "hurts" : "hurt",
+                                    harmful.size() == 1 ? "it" : "them"));
+  if (!idle.empty())
+    sentences.push_back(fmt::format("{} {} in no context (below 1 % of the loss range).", list(idle),
+                                    idle.size() == 1 ? "matters" : "matter"));
   return sentences;
 }
 

@@ -1,4 +1,5 @@
-// What a profile says, in plain sentences. Numbers smaller than the threshold of the coverage are not worth one.
+// What a profile says, in plain sentences. Numbers smaller than the threshold of the coverage are not worth
+// one.
 #pragma once
 
 #include <string>

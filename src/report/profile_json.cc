@@ -44,7 +44,9 @@ Json count_of(std::size_t exponent) {
 Json feature(const Profile& profile, std::size_t i) {
   const FeatureProfile& f = profile.features[i];
   const auto q = [&](const Quantity& x) { return quantity(profile, x); };
-  const auto part = [&](double GainQuantiles::*field) { return f.gain ? Json((*f.gain).*field + 0.0) : Json(nullptr); };
+  const auto part = [&](double GainQuantiles::*field) {
+    return f.gain ? Json((*f.gain).*field + 0.0) : Json(nullptr);
+  };
   return {{"player", profile.players[i]},
           {"U", q(f.U)},
           {"R", q(f.R)},
@@ -53,7 +55,9 @@ Json feature(const Profile& profile, std::size_t i) {
           {"Lmax", q(f.Lmax)},
           {"last", q(f.last)},
           {"gain",
-           {{"q05", part(&GainQuantiles::q05)}, {"q50", part(&GainQuantiles::q50)}, {"q95", part(&GainQuantiles::q95)}}},
+           {{"q05", part(&GainQuantiles::q05)},
+            {"q50", part(&GainQuantiles::q50)},
+            {"q95", part(&GainQuantiles::q95)}}},
           {"contexts", {{"seen", f.contexts_seen}, {"of", count_of(profile.players.size() - 1)}}},
           {"verdict", optional(f.verdict)},
           {"basis", f.basis},
@@ -69,14 +73,10 @@ Json pair(const Profile& profile, const PairProfile& p) {
 
 Json coverage(const Profile& profile) {
   const Coverage& c = profile.coverage;
-  return {{"coalitions", c.coalitions},
-          {"of", count_of(profile.players.size())},
-          {"exhaustive", c.exhaustive},
-          {"draws", optional(c.draws)},
-          {"exact", optional(c.exact)},
-          {"interval", optional(c.interval)},
-          {"confidence", c.confidence},
-          {"threshold", number(c.threshold)}};
+  return {{"coalitions", c.coalitions}, {"of", count_of(profile.players.size())},
+          {"exhaustive", c.exhaustive}, {"draws", optional(c.draws)},
+          {"exact", optional(c.exact)}, {"interval", optional(c.interval)},
+          {"confidence", c.confidence}, {"threshold", number(c.threshold)}};
 }
 
 std::string csv_field(const Json& value) {

@@ -58,7 +58,8 @@ std::vector<double> Lattice::variances() const {
   return variance;
 }
 
-std::size_t lattice_arrays(std::size_t instance_blocks, std::size_t background_blocks, std::size_t round_blocks) {
+std::size_t lattice_arrays(std::size_t instance_blocks, std::size_t background_blocks,
+                           std::size_t round_blocks) {
   return instance_blocks + 2 * (background_blocks + round_blocks + 1) + 1;
 }
 

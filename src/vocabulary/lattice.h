@@ -39,6 +39,7 @@ BlockSums zero_sums(std::size_t coalitions, std::size_t background_blocks, std::
 void clear(BlockSums& sums);
 
 // Doubles per coalition that a run holds at its peak.
-std::size_t lattice_arrays(std::size_t instance_blocks, std::size_t background_blocks, std::size_t round_blocks);
+std::size_t lattice_arrays(std::size_t instance_blocks, std::size_t background_blocks,
+                           std::size_t round_blocks);
 
 }  // namespace hifi

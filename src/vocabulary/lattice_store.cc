@@ -25,7 +25,8 @@ Position read_position(const RunFile& file, const RunPlan& plan) {
     const auto j = nlohmann::json::parse(*text);
     position = {.block = j.at("block"), .draws = j.at("draws")};
   } catch (const nlohmann::json::exception& error) {
-    throw input_error(fmt::format("{}: the position in the run file is broken: {}", file.path(), error.what()));
+    throw input_error(
+        fmt::format("{}: the position in the run file is broken: {}", file.path(), error.what()));
   }
   if (position.block < plan.begin_block() || position.block > plan.end_block()) {
     throw input_error(fmt::format("{}: the position in the run file is out of range", file.path()));
@@ -45,7 +46,8 @@ void for_each_array(Sums& sums, Body body) {
 }
 
 void put_sums(RunFile& file, const std::string& name, const BlockSums& sums) {
-  for_each_array(sums, [&](std::size_t k, const std::vector<double>& array) { file.put_array(name, k, array); });
+  for_each_array(sums,
+                 [&](std::size_t k, const std::vector<double>& array) { file.put_array(name, k, array); });
 }
 
 void read_sums(const RunFile& file, const std::string& name, BlockSums& sums) {
@@ -66,28 +68,32 @@ std::vector<RunPlan> read_parts(const std::vector<std::string>& paths) {
     plans.push_back(read_plan(file));
     const std::string difference = RunPlan::difference(plans.front(), plans.back());
     if (!difference.empty()) {
-      throw input_error(fmt::format("{} and {} are parts of different runs: {}", paths.front(), path, difference));
+      throw input_error(
+          fmt::format("{} and {} are parts of different runs: {}", paths.front(), path, difference));
     }
     if (plans.front().shards != plans.back().shards) {
-      throw input_error(fmt::format("{} and {} are shards of different divisions: {} and {} parts", paths.front(),
-                                    path, plans.front().shards, plans.back().shards));
+      throw input_error(fmt::format("{} and {} are shards of different divisions: {} and {} parts",
+                                    paths.front(), path, plans.front().shards, plans.back().shards));
     }
     if (!is_complete(file, plans.back())) {
-      throw input_error(fmt::format("{}: shard {}/{} is not finished", path, plans.back().shard, plans.back().shards),
-                        "finish it with `hifi resume`");
+      throw input_error(
+          fmt::format("{}: shard {}/{} is not finished", path, plans.back().shard, plans.back().shards),
+          "finish it with `hifi resume`");
     }
   }
   return plans;
 }
 
 // Positions of the parts by shard.
-std::vector<std::size_t> order_parts(const std::vector<std::string>& paths, const std::vector<RunPlan>& plans) {
+std::vector<std::size_t> order_parts(const std::vector<std::string>& paths,
+                                     const std::vector<RunPlan>& plans) {
   const std::size_t shards = plans.front().shards;
   std::vector<std::size_t> order(shards, SIZE_MAX);
   for (std::size_t k = 0; k < plans.size(); ++k) {
     std::size_t& place = order[plans[k].shard - 1];
     if (place != SIZE_MAX) {
-      throw input_error(fmt::format("{} and {} are both shard {}/{}", paths[place], paths[k], plans[k].shard, shards));
+      throw input_error(
+          fmt::format("{} and {} are both shard {}/{}", paths[place], paths[k], plans[k].shard, shards));
     }
     place = k;
   }

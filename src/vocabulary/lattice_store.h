@@ -11,8 +11,8 @@
 
 namespace hifi {
 
-// What a run has at some moment: the tiles of the instance blocks before `block` are in the lattice; `tile` has
-// the first `draws_done` draws of `block`.
+// What a run has at some moment: the tiles of the instance blocks before `block` are in the lattice; `tile`
+// has the first `draws_done` draws of `block`.
 struct LatticeState {
   Lattice lattice;
   BlockSums tile;
@@ -23,9 +23,9 @@ struct LatticeState {
   static LatticeState start(const RunPlan& plan);
 };
 
-// Saves states of one run into its file. An undivided run keeps the lattice and the tile in work. A shard keeps
-// the tiles of all of its blocks instead, because those of other shards must be added before and between them: it
-// must save when a block has ended and its tile is still in the state.
+// Saves states of one run into its file. An undivided run keeps the lattice and the tile in work. A shard
+// keeps the tiles of all of its blocks instead, because those of other shards must be added before and
+// between them: it must save when a block has ended and its tile is still in the state.
 class LatticeStore {
  public:
   LatticeStore(RunFile& file, const RunPlan& plan) : file_(file), plan_(plan) {}

@@ -12,13 +12,15 @@ namespace hifi {
 namespace {
 
 [[noreturn]] void fail(const Table& table, const char* column, std::size_t row, const std::string& what) {
-  throw input_error(fmt::format("{}: column \"{}\", {}: {}", table.source, column, table.row_name(row), what));
+  throw input_error(
+      fmt::format("{}: column \"{}\", {}: {}", table.source, column, table.row_name(row), what));
 }
 
 std::vector<Coalition> read_coalitions(const Table& table) {
   const Column& column = table.require("coalition");
   if (column.type != ColumnType::text) {
-    throw input_error(fmt::format("{}: column \"coalition\" must hold text, bit strings like 0110", table.source));
+    throw input_error(
+        fmt::format("{}: column \"coalition\" must hold text, bit strings like 0110", table.source));
   }
   std::vector<std::size_t> first_row(column.dictionary.size(), SIZE_MAX);
   std::vector<Coalition> coalitions;
@@ -30,13 +32,15 @@ std::vector<Coalition> read_coalitions(const Table& table) {
     const std::string& bits = column.dictionary[entry];
     if (row == 0) players = bits.size();
     if (bits.size() != players) {
-      fail(table, "coalition", row, fmt::format("\"{}\" has {} characters, the rows before have {}", bits, bits.size(), players));
+      fail(table, "coalition", row,
+           fmt::format("\"{}\" has {} characters, the rows before have {}", bits, bits.size(), players));
     }
     if (bits.find_first_not_of("01") != std::string::npos) {
       fail(table, "coalition", row, fmt::format("\"{}\" is not a string of 0 and 1", bits));
     }
     if (first_row[entry] != SIZE_MAX) {
-      fail(table, "coalition", row, fmt::format("\"{}\" is there already, in {}", bits, table.row_name(first_row[entry])));
+      fail(table, "coalition", row,
+           fmt::format("\"{}\" is there already, in {}", bits, table.row_name(first_row[entry])));
     }
     first_row[entry] = row;
     coalitions.push_back(Coalition::from_string(bits));
@@ -47,7 +51,8 @@ std::vector<Coalition> read_coalitions(const Table& table) {
 std::vector<double> read_numbers(const Table& table, const char* name, double least, const char* rule) {
   const std::vector<double>& values = table.require_number(name).values;
   for (std::size_t row = 0; row < values.size(); ++row) {
-    if (!std::isfinite(values[row])) fail(table, name, row, std::isnan(values[row]) ? "it is missing" : "it is infinite");
+    if (!std::isfinite(values[row]))
+      fail(table, name, row, std::isnan(values[row]) ? "it is missing" : "it is infinite");
     if (values[row] < least) fail(table, name, row, fmt::format("{} is out of range: {}", values[row], rule));
   }
   return values;
@@ -70,7 +75,8 @@ LossTable read_loss_table(const std::string& path, const std::vector<std::string
   result.variances = read_optional(table, "var", 0, "a variance is not negative");
   const std::size_t n = result.coalitions.front().players();
   if (!players.empty() && players.size() != n) {
-    throw input_error(fmt::format("--players names {} players, the coalitions of {} have {}", players.size(), path, n));
+    throw input_error(
+        fmt::format("--players names {} players, the coalitions of {} have {}", players.size(), path, n));
   }
   result.players = players;
   for (std::size_t i = players.size(); i < n; ++i) result.players.push_back(fmt::format("x{}", i + 1));

@@ -59,13 +59,15 @@ class Statement {
   Statement& operator=(const Statement&) = delete;
 
   Statement& bind(const std::string& text) {
-    return check(sqlite3_bind_text64(statement_, ++bound_, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8));
+    return check(
+        sqlite3_bind_text64(statement_, ++bound_, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8));
   }
   Statement& bind(std::size_t number) {
     return check(sqlite3_bind_int64(statement_, ++bound_, static_cast<sqlite3_int64>(number)));
   }
   Statement& bind(std::span<const double> values) {
-    return check(sqlite3_bind_blob64(statement_, ++bound_, values.data(), values.size_bytes(), SQLITE_STATIC));
+    return check(
+        sqlite3_bind_blob64(statement_, ++bound_, values.data(), values.size_bytes(), SQLITE_STATIC));
   }
   // True if there is a row.
   bool step() {
@@ -126,7 +128,8 @@ sqlite3* open_database(const std::string& path, int flags) {
 
 void RunFile::Close::operator()(sqlite3* db) const { sqlite3_close(db); }
 
-RunFile::RunFile(std::string path, std::unique_ptr<sqlite3, Close> db) : path_(std::move(path)), db_(std::move(db)) {}
+RunFile::RunFile(std::string path, std::unique_ptr<sqlite3, Close> db)
+    : path_(std::move(path)), db_(std::move(db)) {}
 RunFile::RunFile(RunFile&&) noexcept = default;
 RunFile& RunFile::operator=(RunFile&&) noexcept = default;
 RunFile::~RunFile() = default;
@@ -136,11 +139,16 @@ RunFile RunFile::create(const std::string& path, const std::string& plan) {
     throw input_error(fmt::format("{}: exists already", path),
                       "continue it with `hifi resume`, or remove it, or choose another name");
   }
-  RunFile file(path, std::unique_ptr<sqlite3, Close>(open_database(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)));
-  execute(path, file.db_.get(), "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
+  RunFile file(
+      path, std::unique_ptr<sqlite3, Close>(open_database(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)));
+  execute(path, file.db_.get(),
+          "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
   file.commit([&] {
     execute(path, file.db_.get(), kSchema);
-    execute(path, file.db_.get(), fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplicationId, kSchemaVersion).c_str());
+    execute(
+        path, file.db_.get(),
+        fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplicationId, kSchemaVersion)
+            .c_str());
     file.put_text("plan", plan);
   });
   return file;
@@ -159,7 +167,8 @@ RunFile RunFile::open(const std::string& path, Mode mode) {
   }
   const int version = pragma(path, db, "PRAGMA user_version");
   if (version > kSchemaVersion) {
-    throw input_error(fmt::format("{}: schema {} is newer than this hifi, which reads up to {}", path, version, kSchemaVersion),
+    throw input_error(fmt::format("{}: schema {} is newer than this hifi, which reads up to {}", path,
+                                  version, kSchemaVersion),
                       "install a newer hifi");
   }
   if (mode == Mode::write) execute(path, db, "BEGIN EXCLUSIVE; COMMIT");
@@ -202,7 +211,8 @@ void RunFile::put_array(const std::string& partition, std::size_t block, std::sp
 void RunFile::read_array(const std::string& partition, std::size_t block, std::span<double> values) const {
   for (std::size_t chunk = 0; chunk * kChunk < values.size(); ++chunk) {
     const std::size_t begin = chunk * kChunk;
-    Statement statement(path_, db_.get(), "SELECT data FROM arrays WHERE partition = ? AND block = ? AND chunk = ?");
+    Statement statement(path_, db_.get(),
+                        "SELECT data FROM arrays WHERE partition = ? AND block = ? AND chunk = ?");
     const bool found = statement.bind(partition).bind(block).bind(chunk).step();
     if (!found || !statement.copy_blob(0, values.subspan(begin, std::min(kChunk, values.size() - begin)))) {
       throw input_error(fmt::format("{}: array {}/{}/{} is {}", path_, partition, block, chunk,

@@ -33,9 +33,10 @@ json warnings_json(const std::vector<Warning>& warnings) {
 
 void check(const RunPlan& plan, const std::string& place) {
   const bool sane = !plan.players.empty() && plan.players.size() <= 30 && plan.draws > 0 &&
-                    plan.instance_blocks >= 1 && plan.instance_blocks <= 4096 && plan.background_blocks >= 1 &&
-                    plan.background_blocks <= 4096 && plan.round_blocks <= 4096 && plan.shard >= 1 &&
-                    plan.shard <= plan.shards && plan.shards <= plan.instance_blocks && plan.tie_tolerance >= 0;
+                    plan.instance_blocks >= 1 && plan.instance_blocks <= 4096 &&
+                    plan.background_blocks >= 1 && plan.background_blocks <= 4096 &&
+                    plan.round_blocks <= 4096 && plan.shard >= 1 && plan.shard <= plan.shards &&
+                    plan.shards <= plan.instance_blocks && plan.tie_tolerance >= 0;
   if (!sane) throw input_error(fmt::format("{}: the plan in the run file is out of range", place));
 }
 
@@ -99,7 +100,8 @@ std::string RunPlan::difference(const RunPlan& a, const RunPlan& b) {
   }
   for (const auto& [key, value] : first.items()) {
     if (!second.contains(key)) return fmt::format("{}: {} and nothing", key.substr(1), value.dump());
-    if (second[key] != value) return fmt::format("{}: {} and {}", key.substr(1), value.dump(), second[key].dump());
+    if (second[key] != value)
+      return fmt::format("{}: {} and {}", key.substr(1), value.dump(), second[key].dump());
   }
   for (const auto& [key, value] : second.items()) {
     if (!first.contains(key)) return fmt::format("{}: nothing and {}", key.substr(1), value.dump());
