@@ -1,7 +1,7 @@
 // The dense lattice scan: checked against the definitions, then timed.
 //
 //   scan                            n = 20 with 1 and 2 threads beside one subset-sum transform; n = 24
-//   scan TABLE THREADS REPEATS      scans a file of 2^n raw doubles; prints the best time, then the
+//   scan TABLE THREADS REPEATS      scans a file of 2^n raw doubles; prints the best times, then the
 //                                   profile, one player or pair a line (scan_numpy.py reads this)
 #include "decomposition/scan.h"
 
@@ -9,10 +9,12 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <fstream>
 #include <functional>
 #include <string>
@@ -25,16 +27,29 @@ using hifi::Quantity;
 using hifi::ScanResult;
 using hifi::Workers;
 
-double seconds(const std::function<void()>& run) {
-  const auto start = std::chrono::steady_clock::now();
-  run();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+// Processor time of all threads beside the time on the clock: the former hardly changes when others
+// use the machine.
+struct Time {
+  double clock = INFINITY;
+  double processor = INFINITY;
+};
+
+Time best_of(int repeats, const std::function<void()>& run) {
+  Time best;
+  for (int k = 0; k < repeats; ++k) {
+    const auto start = std::chrono::steady_clock::now();
+    const std::clock_t processor_start = std::clock();
+    run();
+    const auto processor = static_cast<double>(std::clock() - processor_start) / CLOCKS_PER_SEC;
+    const std::chrono::duration<double> clock = std::chrono::steady_clock::now() - start;
+    best.clock = std::min(best.clock, clock.count());
+    best.processor = std::min(best.processor, processor);
+  }
+  return best;
 }
 
-double best_of(int repeats, const std::function<void()>& run) {
-  double best = seconds(run);
-  for (int k = 1; k < repeats; ++k) best = std::min(best, seconds(run));
-  return best;
+void print(const char* what, const Time& time) {
+  fmt::print("{:40}{:9.1f} ms, processor {:9.1f} ms", what, time.clock * 1e3, time.processor * 1e3);
 }
 
 std::vector<double> random_table(std::size_t players) {
@@ -114,25 +129,23 @@ int own_report() {
     }
   }
   std::vector<double> sums = losses;
-  const double transform = best_of(9, [&] { subset_sums(sums.data(), kPlayers); });
-  fmt::print("n=20  subset-sum transform, 1 thread   {:8.2f} ms\n", transform * 1e3);
+  const Time transform = best_of(9, [&] { subset_sums(sums.data(), kPlayers); });
+  print("n=20 subset-sum transform, 1 thread", transform);
   for (const std::size_t threads : {1U, 2U}) {
     Workers workers(threads);
-    const double time = best_of(9, [&] { hifi::scan_dense(kPlayers, losses, {}, workers); });
-    fmt::print("n=20  scan, {} thread(s)                {:8.2f} ms, {:.2f} transforms\n", threads, time * 1e3,
-               time / transform);
+    const Time time = best_of(9, [&] { hifi::scan_dense(kPlayers, losses, {}, workers); });
+    print(threads == 1 ? "\nn=20 scan, 1 thread" : "\nn=20 scan, 2 threads", time);
+    fmt::print(", {:.1f} transforms", time.clock / transform.clock);
   }
-  std::vector<double> constant(losses.size(), 0.25);
+  const std::vector<double> constant(losses.size(), 0.25);
   Workers workers(2);
-  const double tied = best_of(9, [&] { hifi::scan_dense(kPlayers, constant, {}, workers); });
-  fmt::print("n=20  scan, 2 threads, everything ties {:8.2f} ms\n", tied * 1e3);
+  print("\nn=20 scan, 2 threads, everything ties",
+        best_of(9, [&] { hifi::scan_dense(kPlayers, constant, {}, workers); }));
 
-  losses = {};
   losses = random_table(24);
   const long before = peak_mebibytes();
-  const double large = seconds([&] { hifi::scan_dense(24, losses, {}, workers); });
-  fmt::print("n=24  scan, 2 threads                  {:8.2f} ms; peak {} MiB, {} MiB before the scan\n",
-             large * 1e3, peak_mebibytes(), before);
+  print("\nn=24 scan, 2 threads", best_of(1, [&] { hifi::scan_dense(24, losses, {}, workers); }));
+  fmt::print("; peak {} MiB, {} MiB before the scan\n", peak_mebibytes(), before);
   return 0;
 }
 
@@ -160,7 +173,8 @@ int report_on_file(const std::string& path, std::size_t threads, int repeats) {
   const auto players = static_cast<std::size_t>(std::countr_zero(losses.size()));
   const ScanResult result = scan(players, losses, threads);
   Workers workers(threads);
-  fmt::print("{}\n", best_of(repeats, [&] { hifi::scan_dense(players, losses, {}, workers); }));
+  const Time time = best_of(repeats, [&] { hifi::scan_dense(players, losses, {}, workers); });
+  fmt::print("{} {}\n", time.clock, time.processor);
   for (const hifi::FeatureProfile& f : result.features) {
     fmt::print("player {} {} {}", f.gain->q05, f.gain->q50, f.gain->q95);
     for (const Quantity* q : {&f.U, &f.R, &f.S, &f.pi, &f.Lmax, &f.last}) print(*q);
