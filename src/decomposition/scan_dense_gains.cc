@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <mutex>
 #include <utility>
 
 #include "core/random.h"
@@ -51,6 +53,36 @@ struct BlockExtremes {
   std::vector<double> low, high;
 };
 
+// Buffers that grow to what a player needs and serve the next one.
+struct Scratch {
+  std::vector<double> inside_any, inside, near;
+
+  static double* reserve(std::vector<double>& buffer, std::size_t size) {
+    if (buffer.size() < size) buffer.resize(std::max(size, 2 * buffer.size()));
+    return buffer.data();
+  }
+};
+
+// As many as there are players at work: fresh memory for each would cost a fifth of the time in page faults.
+class ScratchPool {
+ public:
+  std::unique_ptr<Scratch> take() {
+    const std::lock_guard lock(mutex_);
+    if (idle_.empty()) return std::make_unique<Scratch>();
+    auto scratch = std::move(idle_.back());
+    idle_.pop_back();
+    return scratch;
+  }
+  void give_back(std::unique_ptr<Scratch> scratch) {
+    const std::lock_guard lock(mutex_);
+    idle_.push_back(std::move(scratch));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Scratch>> idle_;
+};
+
 void find_contexts(const PlayerGains& gains, const BlockExtremes& extremes,
                    const std::vector<std::uint32_t>& order, GainFinding& found) {
   const DenseLattice& lattice = gains.lattice;
@@ -91,71 +123,101 @@ Brackets brackets_around(const std::vector<double>& sample, double sigmas) {
   return brackets;
 }
 
+// The order statistics `rank` and `rank + 1` (or the last twice); reorders the values. A small sample
+// narrows them down first, without the unpredictable branches of nth_element.
+std::pair<double, double> two_of(std::span<double> values, std::size_t rank, std::vector<double>& buffer) {
+  constexpr std::size_t kSample = 256;
+  constexpr std::size_t kMargin = 32;  // four standard errors of a sample rank
+  if (values.size() >= 4 * kSample) {
+    std::array<double, kSample> sample;
+    for (std::size_t k = 0; k < kSample; ++k) sample[k] = values[k * (values.size() / kSample)];
+    std::sort(sample.begin(), sample.end());
+    const std::size_t middle = rank * kSample / values.size();
+    const double low = sample[middle < kMargin ? 0 : middle - kMargin];
+    const double high = sample[std::min(middle + kMargin, kSample - 1)];
+    double* near = Scratch::reserve(buffer, values.size() + 1);
+    std::size_t kept = 0, below = 0;
+    for (const double value : values) {
+      near[kept] = value;
+      kept += static_cast<std::size_t>((value >= low) & (value <= high));
+      below += static_cast<std::size_t>(value < low);
+    }
+    if (rank >= below && rank + 1 < below + kept) {
+      values = {near, kept};
+      rank -= below;
+    }
+  }
+  const auto place = values.begin() + static_cast<std::ptrdiff_t>(rank);
+  std::nth_element(values.begin(), place, values.end());
+  // What stands behind an order statistic is not smaller, so its minimum is the next one.
+  return {*place, place + 1 == values.end() ? *place : *std::min_element(place + 1, values.end())};
+}
+
 // The order statistics `rank` and the next one (or the last twice) of all gains; nothing if one lies
 // outside bracket q. `inside`: the gains strictly inside the bracket; reordered.
 std::optional<std::pair<double, double>> two_order_statistics(const Brackets& brackets, std::size_t q,
                                                               std::span<double> inside, std::int64_t rank,
-                                                              std::int64_t last) {
+                                                              std::int64_t last,
+                                                              std::vector<double>& buffer) {
   const std::int64_t next = std::min(rank + 1, last);
   const std::int64_t begin = brackets.up_to_low[q];
   const std::int64_t end = begin + static_cast<std::int64_t>(inside.size());
   if (rank < brackets.below_low[q] || next >= brackets.up_to_high[q]) return std::nullopt;
-  const auto place = inside.begin() + (std::clamp(rank, begin, end) - begin);
-  std::nth_element(inside.begin(), place, inside.end());
-  const auto at = [&](std::int64_t wanted) {
-    if (wanted < begin) return brackets.low[q];
-    if (wanted >= end) return brackets.high[q];
-    // What stands behind an order statistic is not smaller, so its minimum is the next one.
-    return wanted == rank || rank < begin ? *place : *std::min_element(place + 1, inside.end());
-  };
-  return std::pair{at(rank), at(next)};
+  if (next < begin) return std::pair{brackets.low[q], brackets.low[q]};
+  if (rank >= end) return std::pair{brackets.high[q], brackets.high[q]};
+  if (rank < begin) {  // the last of the gains equal to low
+    const double above = inside.empty() ? brackets.high[q] : *std::min_element(inside.begin(), inside.end());
+    return std::pair{brackets.low[q], above};
+  }
+  auto found = two_of(inside, static_cast<std::size_t>(rank - begin), buffer);
+  if (next >= end) found.second = brackets.high[q];
+  return found;
 }
 
-std::optional<GainQuantiles> quantiles_from(const Brackets& brackets, std::span<const double> inside_any,
-                                            std::uint64_t count) {
+std::optional<GainQuantiles> quantiles_from(const Brackets& brackets, std::size_t inside_any,
+                                            std::uint64_t count, Scratch& scratch) {
   std::array<double, 3> found{};
   const auto positions = quantile_positions(count);
-  std::vector<double> inside(inside_any.size() + 1);
+  double* inside = Scratch::reserve(scratch.inside, inside_any + 1);
   for (std::size_t q = 0; q < 3; ++q) {
     std::size_t kept = 0;
-    for (const double gain : inside_any) {  // no branch: always written, kept if inside
-      inside[kept] = gain;
+    for (const double gain : std::span(scratch.inside_any).first(inside_any)) {
+      inside[kept] = gain;  // no branch: always written, kept if inside
       kept += static_cast<std::size_t>((gain > brackets.low[q]) & (gain < brackets.high[q]));
     }
-    const auto statistics = two_order_statistics(brackets, q, std::span(inside).first(kept),
-                                                 static_cast<std::int64_t>(positions[q].below),
-                                                 static_cast<std::int64_t>(count) - 1);
-    if (!statistics) return std::nullopt;
-    found[q] = interpolate(statistics->first, statistics->second, positions[q].share) + 0.0;
+    const auto rank = static_cast<std::int64_t>(positions[q].below);
+    const auto last = static_cast<std::int64_t>(count) - 1;
+    const auto two = two_order_statistics(brackets, q, {inside, kept}, rank, last, scratch.near);
+    if (!two) return std::nullopt;
+    found[q] = interpolate(two->first, two->second, positions[q].share) + 0.0;
   }
   return GainQuantiles{found[0], found[1], found[2]};
 }
 
-// One pass over all gains: counts into the brackets, and the extremes of every block.
-std::vector<double> tally(const PlayerGains& gains, Brackets& brackets, BlockExtremes& extremes) {
+// One pass over all gains: counts into the brackets, and the extremes of every block. Returns how many
+// gains lie inside any bracket.
+std::size_t tally(const PlayerGains& gains, Brackets& brackets, BlockExtremes& extremes, Scratch& scratch) {
   alignas(64) double block[kBlock];
-  std::vector<double> inside(kBlock + 1);
   std::size_t kept = 0;
   for (std::size_t b = 0; b < extremes.low.size(); ++b) {
     gains.fill(b * kBlock, kBlock, block);
     scan_kernels().extremes(block, kBlock / kLanes, &extremes.low[b], &extremes.high[b]);
-    if (inside.size() < kept + kBlock + 1) inside.resize(2 * inside.size());
-    kept += scan_kernels().tally(block, kBlock / kLanes, &brackets, inside.data() + kept);
+    double* inside = Scratch::reserve(scratch.inside_any, kept + kBlock + 1);
+    kept += scan_kernels().tally(block, kBlock / kLanes, &brackets, inside + kept);
   }
-  inside.resize(kept);
-  return inside;
+  return kept;
 }
 
 GainFinding scan_many(const PlayerGains& gains, const std::vector<std::uint32_t>& order,
-                      const std::vector<std::uint64_t>& sampled) {
+                      const std::vector<std::uint64_t>& sampled, Scratch& scratch) {
   GainFinding found;
   BlockExtremes extremes{std::vector<double>(order.size()), std::vector<double>(order.size())};
   const std::vector<double> sample = sample_gains(gains, sampled);
   // Ends at the latest with infinite brackets, which hold everything.
   for (double sigmas = kBracketSigmas;; sigmas *= 4) {
     Brackets brackets = brackets_around(sample, sigmas);
-    const std::vector<double> inside = tally(gains, brackets, extremes);
-    if (const auto quantiles = quantiles_from(brackets, inside, gains.count())) {
+    const std::size_t inside_any = tally(gains, brackets, extremes, scratch);
+    if (const auto quantiles = quantiles_from(brackets, inside_any, gains.count(), scratch)) {
       found.quantiles = *quantiles;
       break;
     }
@@ -193,10 +255,18 @@ std::vector<FeatureProfile> scan_dense_gains(const DenseLattice& lattice, Worker
   const bool many = bits > kBlockBits;
   const auto order = many ? context_order(bits - kBlockBits) : std::vector<std::uint32_t>{};
   const auto sampled = many ? sampled_numbers(bits) : std::vector<std::uint64_t>{};
+  ScratchPool pool;
   workers.parallel_for(lattice.players, [&](std::size_t i) {
     const auto player = static_cast<unsigned>(i);
     const PlayerGains gains{lattice, player};
-    GainFinding found = many ? scan_many(gains, order, sampled) : scan_few(gains);
+    GainFinding found;
+    if (many) {
+      auto scratch = pool.take();
+      found = scan_many(gains, order, sampled, *scratch);
+      pool.give_back(std::move(scratch));
+    } else {
+      found = scan_few(gains);
+    }
     found.contexts = gains.count();
     found.alone = gains.at(0);
     found.last = gains.at(gains.count() - 1);
