@@ -135,7 +135,8 @@ int own_report() {
     Workers workers(threads);
     const Time time = best_of(9, [&] { hifi::scan_dense(kPlayers, losses, {}, workers); });
     print(threads == 1 ? "\nn=20 scan, 1 thread" : "\nn=20 scan, 2 threads", time);
-    fmt::print(", {:.1f} transforms", time.clock / transform.clock);
+    fmt::print("; {:.1f} and {:.1f} transforms", time.clock / transform.clock,
+               time.processor / transform.processor);
   }
   const std::vector<double> constant(losses.size(), 0.25);
   Workers workers(2);
