@@ -62,7 +62,11 @@ struct Demo {
   void operator()() {
     output.check();
     const Folder folder(keep);
-    ExplainRequest request{.model = folder.file("model.json"), .data = folder.file("data.csv"), .target = "y", .background = "mean", .exact = true};
+    ExplainRequest request{.model = folder.file("model.json"),
+                           .data = folder.file("data.csv"),
+                           .target = "y",
+                           .background = "mean",
+                           .exact = true};
     write_file(request.model, demo_model());
     write_file(request.data, demo_data());
     Workers workers(output.threads);
@@ -72,8 +76,10 @@ struct Demo {
     std::fflush(stdout);
     run_and_report(audit, nullptr, output, workers);
     if (text && !keep.empty()) {
-      fmt::print("\nThe files are in {}. The same by hand:\n  hifi explain --model {} --data {} --target y --background mean --exact\n", keep,
-                 shell_quote(request.model), shell_quote(request.data));
+      fmt::print(
+          "\nThe files are in {}. The same by hand:\n  hifi explain --model {} --data {} --target y "
+          "--background mean --exact\n",
+          keep, shell_quote(request.model), shell_quote(request.data));
     } else if (text) {
       fmt::print("\n`hifi demo --keep demo` keeps the model and the table, to try other commands on them.\n");
     }

@@ -21,7 +21,8 @@ class TreeBuilder {
  public:
   using Value = std::function<double(const std::vector<int>&)>;
 
-  TreeBuilder(std::vector<int> columns, Value value) : columns_(std::move(columns)), value_(std::move(value)) {
+  TreeBuilder(std::vector<int> columns, Value value)
+      : columns_(std::move(columns)), value_(std::move(value)) {
     std::vector<int> levels;
     grow(levels, kRoot);
   }
@@ -81,7 +82,9 @@ class TreeBuilder {
     return child;
   }
 
-  static void set(std::vector<int>& children, int node, int child) { children[static_cast<std::size_t>(node)] = child; }
+  static void set(std::vector<int>& children, int node, int child) {
+    children[static_cast<std::size_t>(node)] = child;
+  }
 
   std::vector<int> columns_;
   Value value_;
@@ -105,15 +108,20 @@ std::string demo_model() {
                           {"tree_info", {0, 0, 0}},
                           {"trees", list}}},
                         {"name", "gbtree"}};
-  const json model = {{"learner",
-                       {{"attributes", json::object()},
-                        {"feature_names", kColumns},
-                        {"feature_types", std::vector<std::string>(kColumns.size(), "float")},
-                        {"gradient_booster", booster},
-                        {"learner_model_param",
-                         {{"base_score", "0E0"}, {"boost_from_average", "1"}, {"num_class", "0"}, {"num_feature", std::to_string(kColumns.size())}, {"num_target", "1"}}},
-                        {"objective", {{"name", "reg:squarederror"}, {"reg_loss_param", {{"scale_pos_weight", "1"}}}}}}},
-                      {"version", {2, 1, 0}}};
+  const json model = {
+      {"learner",
+       {{"attributes", json::object()},
+        {"feature_names", kColumns},
+        {"feature_types", std::vector<std::string>(kColumns.size(), "float")},
+        {"gradient_booster", booster},
+        {"learner_model_param",
+         {{"base_score", "0E0"},
+          {"boost_from_average", "1"},
+          {"num_class", "0"},
+          {"num_feature", std::to_string(kColumns.size())},
+          {"num_target", "1"}}},
+        {"objective", {{"name", "reg:squarederror"}, {"reg_loss_param", {{"scale_pos_weight", "1"}}}}}}},
+      {"version", {2, 1, 0}}};
   return model.dump() + "\n";
 }
 
@@ -122,7 +130,8 @@ std::string demo_data() {
   for (int bits = 0; bits < 64; ++bits) {
     const auto sign = [&](int k) { return (bits >> k) & 1 ? 1 : -1; };
     const int y = sign(0) + sign(1) + sign(2) * sign(3) * sign(4);
-    text += fmt::format("{},{},{},{},{},{},{},{}\n", sign(0), sign(1), sign(1), sign(2), sign(3), sign(4), sign(5), y);
+    text += fmt::format("{},{},{},{},{},{},{},{}\n", sign(0), sign(1), sign(1), sign(2), sign(3), sign(4),
+                        sign(5), y);
   }
   return text;
 }

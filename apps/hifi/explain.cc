@@ -30,7 +30,9 @@ struct Explain {
     }
     output.check();
     if (!out.empty()) {
-      if (std::filesystem::exists(out)) throw input_error(fmt::format("{}: exists already", out), "continue it with `hifi resume`, remove it, or choose another name");
+      if (std::filesystem::exists(out))
+        throw input_error(fmt::format("{}: exists already", out),
+                          "continue it with `hifi resume`, remove it, or choose another name");
       check_writable(out);
     }
     Workers workers(output.threads);
@@ -45,13 +47,17 @@ struct Explain {
 }  // namespace
 
 Run add_explain(CLI::App& app) {
-  auto* verb = app.add_subcommand("explain", "Audit a model on a table: unique, redundant and synergistic value of each column");
+  auto* verb = app.add_subcommand(
+      "explain", "Audit a model on a table: unique, redundant and synergistic value of each column");
   auto run = std::make_shared<Explain>();
   run->options.add_to(*verb);
-  verb->add_option("--out", run->out, "Keep the run in this file, so that it can be resumed, merged and analysed")->type_name("run.hifi");
+  verb->add_option("--out", run->out,
+                   "Keep the run in this file, so that it can be resumed, merged and analysed")
+      ->type_name("run.hifi");
   run->output.add_to(*verb);
-  verb->footer("Example (`hifi demo --keep demo` makes the files):\n"
-               "  hifi explain --model demo/model.json --data demo/data.csv --target y --background mean --exact");
+  verb->footer(
+      "Example (`hifi demo --keep demo` makes the files):\n"
+      "  hifi explain --model demo/model.json --data demo/data.csv --target y --background mean --exact");
   return [run] { (*run)(); };
 }
 

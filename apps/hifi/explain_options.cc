@@ -11,13 +11,18 @@ namespace hifi::app {
 
 void ExplainOptions::add_to(CLI::App& verb) {
   ExplainRequest& r = request_;
-  verb.add_option("--model", r.model, "XGBoost JSON or UBJ file, or process:CMD")->required()->type_name("MODEL");
+  verb.add_option("--model", r.model, "XGBoost JSON or UBJ file, or process:CMD")
+      ->required()
+      ->type_name("MODEL");
   verb.add_option("--data", r.data, "The instances: CSV, Parquet or Feather")->required()->type_name("TABLE");
   verb.add_option("--target", r.target, "The column that holds the truth")->type_name("COL");
   verb.add_option("--background", r.background,
-                  "What absent columns are replaced by: a table, data (default), uniform-binary, marginals, mean, row:K")
+                  "What absent columns are replaced by: a table, data (default), uniform-binary, marginals, "
+                  "mean, row:K")
       ->type_name("B");
-  auto* features = verb.add_option("--features", features_, "The players: these columns (default: all of the model)")->type_name("a,b");
+  auto* features =
+      verb.add_option("--features", features_, "The players: these columns (default: all of the model)")
+          ->type_name("a,b");
   verb.add_option("--groups", r.groups, R"(The players: groups of columns, {"location":["lat","lon"]})")
       ->type_name("G.json")
       ->excludes(features);
@@ -25,25 +30,36 @@ void ExplainOptions::add_to(CLI::App& verb) {
       ->check(CLI::IsMember({"squared", "absolute", "log", "brier", "zero-one", "prediction"}))
       ->type_name("LOSS");
   verb.add_option("--class", r.class_name, "The class whose output --loss prediction takes")->type_name("K");
-  verb.add_option("--classes", classes_, "Labels of the truth in class order, first = 0")->type_name("no,yes");
+  verb.add_option("--classes", classes_, "Labels of the truth in class order, first = 0")
+      ->type_name("no,yes");
   verb.add_option("--link", r.link, "Turn outputs into probabilities: softmax or sigmoid")
       ->check(CLI::IsMember({"softmax", "sigmoid"}))
       ->type_name("LINK");
-  auto* exact = verb.add_flag("--exact", r.exact, "All coalitions x all pairs of instance and background row");
-  verb.add_option("--budget", r.budget, fmt::format("Evaluations of (coalition, draw), default {}", kDefaultBudget))
+  auto* exact =
+      verb.add_flag("--exact", r.exact, "All coalitions x all pairs of instance and background row");
+  verb.add_option("--budget", r.budget,
+                  fmt::format("Evaluations of (coalition, draw), default {}", kDefaultBudget))
       ->type_name("N")
       ->excludes(exact);
-  verb.add_option("--policy", r.policy, "auto or exhaustive")->check(CLI::IsMember({"auto", "exhaustive"}))->type_name("POLICY");
+  verb.add_option("--policy", r.policy, "auto or exhaustive")
+      ->check(CLI::IsMember({"auto", "exhaustive"}))
+      ->type_name("POLICY");
   verb.add_option("--seed", r.seed, "Seed of all random choices (default 0)")->type_name("N");
   verb.add_option("--interval", r.interval, "population or montecarlo")
       ->check(CLI::IsMember({"population", "montecarlo"}))
       ->type_name("KIND");
-  verb.add_option("--confidence", r.confidence, "Confidence of the intervals (default 0.95)")->check(CLI::Range(0.5, 0.9999))->type_name("P");
-  verb.add_option("--cluster", r.cluster, "Rows with the same value here belong together (patient, user)")->type_name("COL");
+  verb.add_option("--confidence", r.confidence, "Confidence of the intervals (default 0.95)")
+      ->check(CLI::Range(0.5, 0.9999))
+      ->type_name("P");
+  verb.add_option("--cluster", r.cluster, "Rows with the same value here belong together (patient, user)")
+      ->type_name("COL");
   verb.add_option("--shard", shard_, "Do the I-th of K parts; `hifi merge` adds them up")->type_name("I/K");
-  verb.add_option("--batch", r.batch, "Rows per call of the model")->check(CLI::Range(std::size_t{1}, std::size_t{100'000'000}))->type_name("N");
+  verb.add_option("--batch", r.batch, "Rows per call of the model")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{100'000'000}))
+      ->type_name("N");
   verb.add_option("--max-memory", max_memory_, "Refuse to need more (default 4G)")->type_name("SIZE");
-  verb.add_option("--check-predictions", r.check_predictions, "The owner's predictions of the data, one row each: stop if ours differ")
+  verb.add_option("--check-predictions", r.check_predictions,
+                  "The owner's predictions of the data, one row each: stop if ours differ")
       ->type_name("F.csv");
 }
 
@@ -62,7 +78,8 @@ Shard ExplainOptions::shard() const {
   const auto first = std::from_chars(shard_.data(), end, shard.index);
   if (first.ec == std::errc() && first.ptr != end && *first.ptr == '/') {
     const auto second = std::from_chars(first.ptr + 1, end, shard.count);
-    if (second.ec == std::errc() && second.ptr == end && shard.index >= 1 && shard.index <= shard.count) return shard;
+    if (second.ec == std::errc() && second.ptr == end && shard.index >= 1 && shard.index <= shard.count)
+      return shard;
   }
   throw Error(ErrorCode::usage, fmt::format("--shard {}: must be I/K with I from 1 to K", shard_));
 }
@@ -72,12 +89,17 @@ std::string plan_text(const Audit& audit, const ExplainRequest& request) {
   const Forecast& f = audit.forecast();
   std::string text = fmt::format("model       {}\n", request.model);
   text += fmt::format("data        {}, {} loss\n", request.data, plan.loss);
-  text += fmt::format("background  {}, hash {}\n", audit.background().description, audit.background().hash.substr(0, 8));
+  text += fmt::format("background  {}, hash {}\n", audit.background().description,
+                      audit.background().hash.substr(0, 8));
   text += fmt::format("players     {}\n", plan.players.size());
-  text += fmt::format("work        {} coalitions x {} draws{} = {:.4g} evaluations{}\n", f.coalitions, f.draws,
-                      plan.exact ? " (every pair of rows: exact)" : "", static_cast<double>(f.coalitions) * static_cast<double>(f.draws),
-                      plan.shards > 1 ? fmt::format("; shard {}/{} has {:.4g}", plan.shard, plan.shards, static_cast<double>(f.evaluations)) : "");
-  text += fmt::format("memory      {}; a run file takes {}\n", human_bytes(f.memory_bytes), human_bytes(f.run_file_bytes));
+  text += fmt::format("work        {} coalitions x {} draws{} = {:.4g} evaluations{}\n", f.coalitions,
+                      f.draws, plan.exact ? " (every pair of rows: exact)" : "",
+                      static_cast<double>(f.coalitions) * static_cast<double>(f.draws),
+                      plan.shards > 1 ? fmt::format("; shard {}/{} has {:.4g}", plan.shard, plan.shards,
+                                                    static_cast<double>(f.evaluations))
+                                      : "");
+  text += fmt::format("memory      {}; a run file takes {}\n", human_bytes(f.memory_bytes),
+                      human_bytes(f.run_file_bytes));
   if (plan.instance_blocks < 32 && f.draws >= 32 && plan.players.size() > 18) {
     text += fmt::format("blocks      {} instead of 32, to stay within --max-memory\n", plan.instance_blocks);
   }

@@ -29,7 +29,8 @@ int fail(ErrorCode code, std::string message, const std::string& hint) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("hifi: which inputs a model needs alone, which say the same thing, and which only work together");
+  CLI::App app(
+      "hifi: which inputs a model needs alone, which say the same thing, and which only work together");
   app.set_version_flag("--version", "hifi " + version());
   app.require_subcommand(1);
   std::vector<std::pair<CLI::App*, Run>> verbs;
@@ -68,6 +69,7 @@ int main(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     return fail(ErrorCode::input, "out of memory", "lower --max-memory or merge players with --groups");
   } catch (const std::exception& error) {
-    return fail(ErrorCode::bug, fmt::format("a bug of ours: {}", error.what()), "please report it with the command line");
+    return fail(ErrorCode::bug, fmt::format("a bug of ours: {}", error.what()),
+                "please report it with the command line");
   }
 }

@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "core/files.h"
 #include "command.h"
+#include "core/files.h"
 #include "hifi/error.h"
 #include "report/profile_json.h"
 #include "report/terminal.h"
@@ -32,7 +32,8 @@ std::string clock_text(double seconds) {
 }  // namespace
 
 void Output::add_to(CLI::App& verb) {
-  verb.add_option("--json", json, "Write the profile as JSON to FILE, or - for standard output")->type_name("FILE|-");
+  verb.add_option("--json", json, "Write the profile as JSON to FILE, or - for standard output")
+      ->type_name("FILE|-");
   verb.add_option("--csv", csv, "Write features.csv and pairs.csv into this folder")->type_name("DIR");
   verb.add_option("--pairs", pairs, "Which pairs to list: all, none, top:K or with:NAME")->type_name("WHICH");
   verb.add_option("--threads", threads, "Threads (default: one per core)")->check(CLI::Range(1, 1024));
@@ -69,11 +70,12 @@ Progress::Listener Output::progress() const {
   if (quiet || isatty(STDERR_FILENO) == 0) return {};
   return [](const ProgressReport& report) {
     constexpr int kCells = 30;
-    const double share = report.total == 0 ? 1 : static_cast<double>(report.done) / static_cast<double>(report.total);
+    const double share =
+        report.total == 0 ? 1 : static_cast<double>(report.done) / static_cast<double>(report.total);
     std::string bar;
     for (int k = 0; k < kCells; ++k) bar += k < share * kCells ? "█" : "·";
-    fmt::print(stderr, "\r{} {:3.0f} %  {:.3g} evaluations/s  {} left \x1b[K{}", bar, 100 * share, report.rate,
-               report.remaining_seconds < 0 ? "?" : clock_text(report.remaining_seconds),
+    fmt::print(stderr, "\r{} {:3.0f} %  {:.3g} evaluations/s  {} left \x1b[K{}", bar, 100 * share,
+               report.rate, report.remaining_seconds < 0 ? "?" : clock_text(report.remaining_seconds),
                report.done == report.total ? "\r\x1b[K" : "");
     std::fflush(stderr);
   };

@@ -30,8 +30,9 @@ struct Resume {
     Audit audit(request, {.index = plan.shard, .count = plan.shards}, workers);
     const std::string difference = RunPlan::difference(plan, audit.plan());
     if (!difference.empty()) {
-      throw input_error(fmt::format("{}: the run was planned otherwise, now and then differ in {}", path, difference),
-                        "give back the model, data and background of the run, or start a new one");
+      throw input_error(
+          fmt::format("{}: the run was planned otherwise, now and then differ in {}", path, difference),
+          "give back the model, data and background of the run, or start a new one");
     }
     output.say(plan_text(audit, request));
     run_and_report(audit, &file, output, workers);

@@ -18,11 +18,13 @@ LatticeState run_with_hint(Audit& audit, RunFile* file, const Output& output) {
     const bool keeps = error.code() == ErrorCode::interrupted || error.code() == ErrorCode::model;
     if (!keeps) throw;
     if (file == nullptr) {
-      throw Error(error.code(), error.what(), error.hint().empty() ? "nothing was kept: with --out a run can be resumed" : error.hint());
+      throw Error(error.code(), error.what(),
+                  error.hint().empty() ? "nothing was kept: with --out a run can be resumed" : error.hint());
     }
     file->commit([&] { file->log(error.what()); });
     throw Error(error.code(), error.what(),
-                fmt::format("{}{}what was computed is kept: hifi resume {}", error.hint(), error.hint().empty() ? "" : "; ", shell_quote(file->path())));
+                fmt::format("{}{}what was computed is kept: hifi resume {}", error.hint(),
+                            error.hint().empty() ? "" : "; ", shell_quote(file->path())));
   }
 }
 
@@ -34,10 +36,13 @@ void run_and_report(Audit& audit, RunFile* file, const Output& output, Workers& 
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   const RunPlan& plan = audit.plan();
   if (output.verbose) {
-    output.say(fmt::format("run         {:.3g} s, {} rows sent to the model after identical ones were removed", took.count(), audit.model_rows()));
+    output.say(
+        fmt::format("run         {:.3g} s, {} rows sent to the model after identical ones were removed",
+                    took.count(), audit.model_rows()));
   }
   if (plan.shards > 1) {
-    output.say(fmt::format("shard {}/{} is done: {}; when all are, `hifi merge -o all.hifi part..`", plan.shard, plan.shards, file->path()));
+    output.say(fmt::format("shard {}/{} is done: {}; when all are, `hifi merge -o all.hifi part..`",
+                           plan.shard, plan.shards, file->path()));
     return;
   }
   state.tile = {};  // the scan needs the memory more

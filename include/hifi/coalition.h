@@ -39,9 +39,7 @@ class Coalition {
   std::uint64_t mask() const { return first_; }
   std::size_t words() const { return (players_ + 63) / 64; }
   std::uint64_t word(std::size_t index) const { return index == 0 ? first_ : rest_[index - 1]; }
-  void set_word(std::size_t index, std::uint64_t value) {
-    (index == 0 ? first_ : rest_[index - 1]) = value;
-  }
+  void set_word(std::size_t index, std::uint64_t value) { (index == 0 ? first_ : rest_[index - 1]) = value; }
 
   std::vector<std::uint32_t> members() const;
   std::string to_string() const;

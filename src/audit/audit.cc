@@ -174,12 +174,23 @@ void Audit::make_plan(const ExplainRequest& request, Shard shard) {
   plan_.instance_blocks = draws_->instance_blocks();
   plan_.background_blocks = draws_->background_blocks();
   plan_.round_blocks = draws_->round_blocks();
+  DrawPlan::Weights weights = draws_->weights();
+  plan_.instance_weights = std::move(weights.instance);
+  plan_.background_weights = std::move(weights.background);
+  plan_.round_weights = std::move(weights.round);
+  plan_.instances = instances_.rows;
+  plan_.population = background_.fixed                            ? Population::instances
+                     : background_.is_data                        ? Population::rows
+                     : draws_->all_distinct() && !draws_->exact() ? Population::draws
+                                                                  : Population::both;
   plan_.batch_rows = request.batch.value_or(info.batch_rows);
   plan_.tie_tolerance = info.tie_tolerance;
+  plan_.loss_range = loss_->range();
   plan_.interval = !request.interval.empty() ? request.interval
                    : instances_.rows >= 20   ? "population"
                                              : "montecarlo";
   plan_.confidence = request.confidence;
+  add_warnings();
   plan_.warnings = warnings_;
   plan_.provenance = provenance(request);
   plan_.shard = shard.index;
@@ -205,6 +216,21 @@ void Audit::make_plan(const ExplainRequest& request, Shard shard) {
   constexpr double kOverhead = 50e-9;  // building, hashing and summing a row
   forecast_.seconds = static_cast<double>(forecast_.evaluations) * (seconds_per_row_ + kOverhead) /
                       static_cast<double>(workers_.threads());
+}
+
+void Audit::add_warnings() {
+  constexpr std::size_t kSmallBackground = 50;
+  if (!background_.fixed && !background_.is_data && background_.frame.rows < kSmallBackground) {
+    warnings_.push_back({"small_background",
+                         fmt::format("the background has {} rows: intervals from fewer than {} are too short",
+                                     background_.frame.rows, kSmallBackground)});
+  }
+  if (is_classification(loss_->kind())) {
+    warnings_.push_back(
+        {"loss_curvature", fmt::format("under {} loss R and S include the curvature of the loss: a model "
+                                       "that is additive in its logit can show both",
+                                       loss_name(loss_->kind()))});
+  }
 }
 
 std::string Audit::provenance(const ExplainRequest& request) const {

@@ -55,6 +55,7 @@ class Audit {
   void open(const ExplainRequest& request);
   void match_columns(const ExplainRequest& request, const Table& data);
   void probe(const ExplainRequest& request);
+  void add_warnings();
   void make_plan(const ExplainRequest& request, Shard shard);
   std::string provenance(const ExplainRequest& request) const;
 

@@ -5,9 +5,13 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <span>
 #include <utility>
 
+#include "decomposition/inference.h"
+#include "decomposition/noise.h"
+#include "decomposition/verdict.h"
 #include "hifi/error.h"
 
 namespace hifi {
@@ -35,14 +39,37 @@ PairSelection parse_pairs(const std::string& text, const std::vector<std::string
 namespace {
 
 constexpr double kTableTieTolerance = 1e-9;
-constexpr double kThresholdShare = 0.01;  // of the range of losses: what is smaller is not worth a word
 
-void take_scan(Profile& profile, ScanResult scan, std::span<const double> losses) {
+// What the verdicts are measured against; sets the coverage of the losses seen.
+VerdictOptions measure(Profile& profile, std::span<const double> losses) {
   const auto [least, most] = std::minmax_element(losses.begin(), losses.end());
+  const double scale = std::max(std::abs(*least), std::abs(*most));
   profile.coverage.coalitions = losses.size();
   profile.coverage.threshold = kThresholdShare * (*most - *least);
-  profile.features = std::move(scan.features);
-  profile.pairs = std::move(scan.pairs);
+  return {
+      .threshold = *profile.coverage.threshold, .loss_scale = scale, .flat = *most - *least <= 1e-9 * scale};
+}
+
+void warn_about(Profile& profile, const std::vector<std::uint32_t>& idle, double units) {
+  if (!idle.empty() && units > 0) {
+    std::vector<std::string> names;
+    for (const std::uint32_t i : idle) names.push_back(profile.players[i]);
+    profile.warnings.push_back(
+        {"no_effect_seen", fmt::format("{} changed no loss in any evaluation: at 95 % confidence at most "
+                                       "{:.2g} % of the rows could show an effect",
+                                       fmt::join(names, ", "), std::min(100.0, 300.0 / units))});
+  }
+  const auto open = [](const Quantity& q) { return q.value && (q.low.has_value() != q.high.has_value()); };
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < profile.features.size(); ++i) {
+    const FeatureProfile& f = profile.features[i];
+    if (open(f.U) || open(f.R) || open(f.S) || open(f.Lmax)) names.push_back(profile.players[i]);
+  }
+  if (names.empty() || !profile.coverage.exhaustive) return;
+  profile.warnings.push_back(
+      {"zero_variance", fmt::format("{}: in some context no draw differed, and the loss has no bound to say "
+                                    "what that could hide; the interval is open there",
+                                    fmt::join(names, ", "))});
 }
 
 }  // namespace
@@ -58,31 +85,77 @@ Profile make_profile(const RunPlan& plan, const Lattice& lattice, const std::str
                       .exact = plan.exact,
                       .interval = plan.interval,
                       .confidence = plan.confidence};
-  take_scan(profile, scan_dense(plan.players.size(), losses, options, workers), losses);
   profile.warnings = plan.warnings;
   profile.provenance = plan.provenance;
+  const VerdictOptions verdict = measure(profile, losses);
+  ScanResult scan = scan_dense(plan.players.size(), losses, options, workers);
+
+  const bool population = plan.interval == "population";
+  const Noise rows = population ? population_noise(lattice, losses, plan) : Noise{};
+  const Noise draws = montecarlo_noise(lattice, losses, plan);
+  const auto idle = infer(scan, {plan.players.size(), losses, rows, draws},
+                          {.alpha = 1 - plan.confidence,
+                           .population = population,
+                           .loss_range = plan.loss_range,
+                           .zero_one = plan.loss == "zero-one"},
+                          workers);
+  if ((population ? rows : draws).kind == Noise::Kind::absent) {
+    profile.warnings.push_back({"no_interval", fmt::format("{} draws of {} rows are too few for {} intervals",
+                                                           plan.draws, plan.instances, plan.interval)});
+  }
+  judge(scan.features, scan.pairs, verdict);
+  profile.features = std::move(scan.features);
+  profile.pairs = std::move(scan.pairs);
+  warn_about(profile, idle, (population ? rows : draws).units);
   return profile;
 }
+
+namespace {
+
+// A complete table, in the order of the masks. Without k and var its numbers are taken as exact.
+ScanResult scan_table(const LossTable& table, const ScanOptions& options, Profile& profile,
+                      Workers& workers) {
+  const std::size_t n = table.players.size();
+  const auto by_mask = [&](const std::vector<double>& values) {
+    std::vector<double> sorted(values.size());
+    for (std::size_t k = 0; k < values.size(); ++k) sorted[table.coalitions[k].mask()] = values[k];
+    return sorted;
+  };
+  const std::vector<double> losses = by_mask(table.losses);
+  ScanResult scan = scan_dense(n, losses, options, workers);
+  if (!table.has_noise()) return scan;
+  const Noise cells = cell_noise(by_mask(table.draws), by_mask(table.variances));
+  profile.coverage.interval = "montecarlo";
+  infer(scan, {n, losses, Noise{}, cells}, {.alpha = 1 - profile.coverage.confidence, .population = false},
+        workers);
+  return scan;
+}
+
+}  // namespace
 
 Profile make_profile(const LossTable& table, const std::string& pairs, Workers& workers) {
   const std::size_t n = table.players.size();
   const ScanOptions options{.tie_tolerance = kTableTieTolerance, .pairs = parse_pairs(pairs, table.players)};
   Profile profile{.players = table.players};
   profile.coverage.exhaustive = table.complete();
+  VerdictOptions verdict = measure(profile, table.losses);
+  verdict.values_are_exact = !table.has_noise();
+  ScanResult scan;
   if (table.complete()) {
-    std::vector<double> losses(table.losses.size());
-    for (std::size_t k = 0; k < losses.size(); ++k) losses[table.coalitions[k].mask()] = table.losses[k];
-    take_scan(profile, scan_dense(n, losses, options, workers), losses);
+    scan = scan_table(table, options, profile, workers);
   } else {
     LossMap losses;
     for (std::size_t k = 0; k < table.losses.size(); ++k)
       losses.emplace(table.coalitions[k], table.losses[k]);
-    take_scan(profile, scan_sparse(n, losses, options, workers), table.losses);
+    scan = scan_sparse(n, losses, options, workers);
     profile.warnings.push_back(
         {"partial_coverage", fmt::format("{} of 2^{} coalitions are in the table: U is an upper bound, Lmax, "
                                          "S and R of pairs are lower bounds",
                                          table.losses.size(), n)});
   }
+  judge(scan.features, scan.pairs, verdict);
+  profile.features = std::move(scan.features);
+  profile.pairs = std::move(scan.pairs);
   return profile;
 }
 

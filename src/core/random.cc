@@ -1,5 +1,7 @@
 #include "core/random.h"
 
+#include <cmath>
+#include <numbers>
 #include <utility>
 
 namespace hifi {
@@ -50,6 +52,18 @@ std::uint64_t RandomStream::below(std::uint64_t bound) {
 }
 
 double RandomStream::uniform() { return static_cast<double>(next_u64() >> 11) * 0x1.0p-53; }
+
+double RandomStream::normal() {
+  if (has_spare_) {
+    has_spare_ = false;
+    return spare_;
+  }
+  const double radius = std::sqrt(-2 * std::log(1 - uniform()));  // 1 - u is never 0
+  const double angle = 2 * std::numbers::pi * uniform();
+  spare_ = radius * std::sin(angle);
+  has_spare_ = true;
+  return radius * std::cos(angle);
+}
 
 std::vector<std::uint32_t> RandomStream::permutation(std::size_t size) {
   std::vector<std::uint32_t> order(size);

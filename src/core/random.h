@@ -20,7 +20,8 @@ enum class Purpose : std::uint32_t {
   marginals = 4,
   uniform_binary = 5,
   probe = 6,
-  row_hash = 7,
+  multipliers = 7,
+  multiplier_scale = 8,
 };
 
 // A cheap value type; two streams with the same key yield the same numbers.
@@ -33,6 +34,8 @@ class RandomStream {
   std::uint64_t below(std::uint64_t bound);
   // Uniform in [0, 1).
   double uniform();
+  // Standard normal.
+  double normal();
   // A random order of 0..size-1.
   std::vector<std::uint32_t> permutation(std::size_t size);
 
@@ -41,6 +44,8 @@ class RandomStream {
   std::array<std::uint32_t, 2> key_;
   std::array<std::uint32_t, 4> block_{};
   unsigned used_ = 4;
+  double spare_ = 0;  // Box-Muller makes two at a time
+  bool has_spare_ = false;
 };
 
 }  // namespace hifi

@@ -18,8 +18,8 @@ namespace hifi {
 struct PairSelection {
   enum class Kind { all, top, with, none };
   Kind kind = Kind::all;
-  std::size_t top = 0;       // kind top: how many, by largest max(S, R)
-  std::uint32_t with = 0;    // kind with: the player
+  std::size_t top = 0;     // kind top: how many, by largest max(S, R)
+  std::uint32_t with = 0;  // kind with: the player
 };
 
 struct ScanOptions {
@@ -40,7 +40,9 @@ ScanResult scan_dense(std::size_t players, std::span<const double> losses, const
 
 using LossMap = std::unordered_map<Coalition, double, CoalitionHash>;
 
-// Any set of coalitions. Extremes are over the contexts seen; what needs a coalition that was not seen is absent.
-ScanResult scan_sparse(std::size_t players, const LossMap& losses, const ScanOptions& options, Workers& workers);
+// Any set of coalitions. Extremes are over the contexts seen; what needs a coalition that was not seen is
+// absent.
+ScanResult scan_sparse(std::size_t players, const LossMap& losses, const ScanOptions& options,
+                       Workers& workers);
 
 }  // namespace hifi

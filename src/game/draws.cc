@@ -81,6 +81,29 @@ std::uint64_t DrawPlan::block_draws(std::size_t instance_block) const {
   return full * positions.size() + static_cast<std::uint64_t>(started);
 }
 
+DrawPlan::Weights DrawPlan::weights() const {
+  Weights weights{.instance = {},
+                  .background = std::vector<std::uint64_t>(background_blocks()),
+                  .round = std::vector<std::uint64_t>(round_blocks_)};
+  std::vector<Draw> stretch(4096);
+  for (std::size_t b = 0; b < instance_blocks(); ++b) {
+    weights.instance.push_back(block_draws(b));
+    for (std::size_t z = 0; exact_ && z < background_blocks(); ++z) {
+      weights.background[z] += static_cast<std::uint64_t>(positions_[b].size()) * background_rows_[z].size();
+    }
+    for (std::uint64_t begin = 0; !exact_ && begin < weights.instance[b]; begin += stretch.size()) {
+      stretch.resize(std::min<std::uint64_t>(4096, weights.instance[b] - begin));
+      fill(b, begin, stretch);
+      for (const Draw& draw : stretch) {
+        ++weights.background[draw.background_block];
+        ++weights.round[draw.round_block];
+      }
+    }
+    stretch.resize(4096);
+  }
+  return weights;
+}
+
 void DrawPlan::fill(std::size_t instance_block, std::uint64_t begin, std::span<Draw> out) const {
   exact_ ? fill_exact(instance_block, begin, out) : fill_sampled(instance_block, begin, out);
 }

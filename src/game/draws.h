@@ -54,6 +54,15 @@ class DrawPlan {
   std::uint64_t block_draws(std::size_t instance_block) const;
   void fill(std::size_t instance_block, std::uint64_t begin, std::span<Draw> out) const;
 
+  // Draws per block of each partition.
+  struct Weights {
+    std::vector<std::uint64_t> instance, background, round;
+  };
+  Weights weights() const;
+
+  // True if no instance and no background row is in two draws.
+  bool all_distinct() const { return rounds_ == 1 && options_.instances <= options_.background_rows; }
+
  private:
   Draw sampled(std::uint64_t round, std::uint32_t position) const;
   void fill_exact(std::size_t instance_block, std::uint64_t begin, std::span<Draw> out) const;

@@ -69,9 +69,16 @@ Loss::Loss(const LossOptions& options, const ModelInfo& model)
                       "choose one with --class K");
   }
   if (!classifier) return;
+  probabilities_ = link_ != Link::none || model.objective != "binary:logitraw";
   const std::size_t wanted = options.target_class.empty() ? 1 : class_number(options.target_class);
   target_class_ = outputs_ == 1 ? 0 : wanted;
   complement_ = outputs_ == 1 && wanted == 0;
+}
+
+std::optional<double> Loss::range() const {
+  if (kind_ == LossKind::zero_one || (kind_ == LossKind::prediction && probabilities_)) return 1.0;
+  if (kind_ == LossKind::brier) return outputs_ <= 2 ? 1.0 : 2.0;
+  return std::nullopt;
 }
 
 std::size_t Loss::class_number(const std::string& text) const {

@@ -39,6 +39,9 @@ class Loss {
 
   LossKind kind() const { return kind_; }
   std::size_t outputs() const { return outputs_; }
+  // Largest minus smallest loss that can occur; absent if unbounded. Log loss counts as unbounded: its bound
+  // is where we clip it.
+  std::optional<double> range() const;
 
   // The truth column as numbers that operator() takes. Throws Error(input) naming the row of a missing
   // value, a class out of range or an unknown label.
@@ -62,6 +65,7 @@ class Loss {
   Link link_;
   std::size_t outputs_;
   std::size_t target_class_ = 0;
+  bool probabilities_ = false;
   bool complement_ = false;  // class 0 of a model that outputs p(class 1)
   std::vector<std::string> labels_;
 };

@@ -25,7 +25,8 @@ double lattice_bytes(std::size_t players, std::size_t arrays) {
   const double evaluations = std::ldexp(pairs, static_cast<int>(budget.players));
   const double memory = lattice_bytes(budget.players, lattice_arrays(8, 8, 0));
   throw input_error(
-      fmt::format("{} players are too many for --exact: 2^{} coalitions x {} pairs are {:.3g} evaluations and {:.3g} GB "
+      fmt::format("{} players are too many for --exact: 2^{} coalitions x {} pairs are {:.3g} evaluations "
+                  "and {:.3g} GB "
                   "of memory; the limit is {} players",
                   budget.players, budget.players, pairs, evaluations, memory / 1e9, kMaxExactPlayers),
       "choose players with --features or merge them with --groups");
@@ -45,15 +46,19 @@ std::string human_bytes(std::uint64_t bytes) {
 }
 
 DrawChoice choose_draws(const Budget& budget) {
-  const double pairs_real = static_cast<double>(budget.instances) * static_cast<double>(budget.background_rows);
+  const double pairs_real =
+      static_cast<double>(budget.instances) * static_cast<double>(budget.background_rows);
   if (budget.players > kMaxExactPlayers && budget.exact) too_many_players(budget, pairs_real);
   const std::uint64_t pairs = budget.instances * budget.background_rows;
   const std::uint64_t least = std::min(kMinDraws, pairs);
   const double needed = std::ldexp(static_cast<double>(least), static_cast<int>(budget.players));
-  if (!budget.exact && (budget.players > kMaxExactPlayers || needed > static_cast<double>(budget.evaluations))) {
-    throw input_error(fmt::format("a budget of {} evaluations is too small for {} players: 2^{} coalitions x {} draws need {:.0f}",
-                                  budget.evaluations, budget.players, budget.players, least, needed),
-                      "raise --budget, choose players with --features or merge them with --groups");
+  if (!budget.exact &&
+      (budget.players > kMaxExactPlayers || needed > static_cast<double>(budget.evaluations))) {
+    throw input_error(
+        fmt::format(
+            "a budget of {} evaluations is too small for {} players: 2^{} coalitions x {} draws need {:.0f}",
+            budget.evaluations, budget.players, budget.players, least, needed),
+        "raise --budget, choose players with --features or merge them with --groups");
   }
   DrawChoice choice;
   choice.draws = budget.exact ? pairs : std::min(pairs, budget.evaluations >> budget.players);
@@ -64,14 +69,16 @@ DrawChoice choose_draws(const Budget& budget) {
     const std::size_t background = std::min<std::uint64_t>(blocks, budget.background_rows);
     const std::size_t round = choice.draws == pairs ? 0 : std::min<std::uint64_t>(blocks, choice.draws);
     const std::size_t kept = instance + background + round + 1;
-    choice.memory_bytes = static_cast<std::uint64_t>(lattice_bytes(budget.players, lattice_arrays(instance, background, round))) +
+    choice.memory_bytes = static_cast<std::uint64_t>(
+                              lattice_bytes(budget.players, lattice_arrays(instance, background, round))) +
                           16 * kUnitEvaluations + budget.table_bytes;
     choice.run_file_bytes = static_cast<std::uint64_t>(lattice_bytes(budget.players, kept));
     if (choice.memory_bytes <= budget.max_memory) return choice;
   }
-  throw input_error(fmt::format("2^{} coalitions x {} draws need {} of memory, more than --max-memory {}", budget.players,
-                                choice.draws, human_bytes(choice.memory_bytes), human_bytes(budget.max_memory)),
-                    "raise --max-memory or merge players with --groups");
+  throw input_error(
+      fmt::format("2^{} coalitions x {} draws need {} of memory, more than --max-memory {}", budget.players,
+                  choice.draws, human_bytes(choice.memory_bytes), human_bytes(budget.max_memory)),
+      "raise --max-memory or merge players with --groups");
 }
 
 }  // namespace hifi

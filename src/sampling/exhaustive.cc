@@ -10,7 +10,8 @@ namespace hifi {
 
 namespace {
 
-// Decides when to save: at most about a tenth of the time goes into it, and never more often than once a second.
+// Decides when to save: at most about a tenth of the time goes into it, and never more often than once a
+// second.
 class Saver {
  public:
   Saver(LatticeStore* store, const LatticeState& state) : store_(store), state_(state) {}
@@ -37,10 +38,11 @@ class Saver {
 
 }  // namespace
 
-void run_exhaustive(Game& game, const DrawPlan& draws, const RunPlan& plan, LatticeState& state, LatticeStore* store,
-                    Workers& workers, Progress& progress) {
+void run_exhaustive(Game& game, const DrawPlan& draws, const RunPlan& plan, LatticeState& state,
+                    LatticeStore* store, Workers& workers, Progress& progress) {
   const std::uint64_t coalitions = std::uint64_t{1} << game.players();
-  const std::uint64_t unit = std::max<std::uint64_t>(1, kUnitEvaluations / std::min<std::uint64_t>(coalitions, kLatticeChunk));
+  const std::uint64_t unit =
+      std::max<std::uint64_t>(1, kUnitEvaluations / std::min<std::uint64_t>(coalitions, kLatticeChunk));
   std::vector<Draw> batch;
   Saver saver(store, state);
   while (state.block < plan.end_block()) {

@@ -16,6 +16,7 @@ struct LossTable {
   std::vector<double> draws;      // column k, or empty
   std::vector<double> variances;  // column var, or empty
 
+  bool has_noise() const { return !draws.empty() && !variances.empty(); }
   bool complete() const {
     return players.size() < 63 && coalitions.size() == std::size_t{1} << players.size();
   }

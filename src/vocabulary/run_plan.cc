@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "hifi/coalition.h"
@@ -25,6 +27,15 @@ constexpr const char* kNotCompared[] = {"/shard/0",
                                         "/provenance/data/path",
                                         "/provenance/background/description"};
 
+constexpr const char* kPopulations[] = {"rows", "both", "instances", "draws"};
+
+Population parse_population(const std::string& text, const std::string& place) {
+  const auto* found = std::find(std::begin(kPopulations), std::end(kPopulations), text);
+  if (found == std::end(kPopulations))
+    throw input_error(fmt::format("{}: unknown population \"{}\" in the plan", place, text));
+  return static_cast<Population>(found - std::begin(kPopulations));
+}
+
 json warnings_json(const std::vector<Warning>& warnings) {
   json list = json::array();
   for (const Warning& w : warnings) list.push_back({{"code", w.code}, {"message", w.message}});
@@ -36,7 +47,11 @@ void check(const RunPlan& plan, const std::string& place) {
                     plan.instance_blocks >= 1 && plan.instance_blocks <= 4096 &&
                     plan.background_blocks >= 1 && plan.background_blocks <= 4096 &&
                     plan.round_blocks <= 4096 && plan.shard >= 1 && plan.shard <= plan.shards &&
-                    plan.shards <= plan.instance_blocks && plan.tie_tolerance >= 0;
+                    plan.shards <= plan.instance_blocks && plan.tie_tolerance >= 0 &&
+                    plan.instance_weights.size() == plan.instance_blocks &&
+                    plan.background_weights.size() == plan.background_blocks &&
+                    plan.round_weights.size() == plan.round_blocks &&
+                    (plan.population != Population::rows || plan.instance_blocks == plan.background_blocks);
   if (!sane) throw input_error(fmt::format("{}: the plan in the run file is out of range", place));
 }
 
@@ -53,8 +68,12 @@ std::string RunPlan::to_json() const {
                      {"draws", draws},
                      {"exact", exact},
                      {"blocks", {instance_blocks, background_blocks, round_blocks}},
+                     {"weights", {instance_weights, background_weights, round_weights}},
+                     {"instances", instances},
+                     {"population", kPopulations[static_cast<std::size_t>(population)]},
                      {"batch", batch_rows},
                      {"tie_tolerance", tie_tolerance},
+                     {"loss_range", loss_range ? json(*loss_range) : json(nullptr)},
                      {"interval", interval},
                      {"confidence", confidence},
                      {"warnings", warnings_json(warnings)},
@@ -78,8 +97,14 @@ RunPlan RunPlan::from_json(const std::string& text, const std::string& place) {
     j.at("blocks").at(0).get_to(plan.instance_blocks);
     j.at("blocks").at(1).get_to(plan.background_blocks);
     j.at("blocks").at(2).get_to(plan.round_blocks);
+    j.at("weights").at(0).get_to(plan.instance_weights);
+    j.at("weights").at(1).get_to(plan.background_weights);
+    j.at("weights").at(2).get_to(plan.round_weights);
+    j.at("instances").get_to(plan.instances);
+    plan.population = parse_population(j.at("population").get<std::string>(), place);
     j.at("batch").get_to(plan.batch_rows);
     j.at("tie_tolerance").get_to(plan.tie_tolerance);
+    if (!j.at("loss_range").is_null()) plan.loss_range = j.at("loss_range").get<double>();
     j.at("interval").get_to(plan.interval);
     j.at("confidence").get_to(plan.confidence);
     for (const json& w : j.at("warnings")) plan.warnings.push_back({w.at("code"), w.at("message")});

@@ -3,12 +3,21 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "hifi/profile.h"
 
 namespace hifi {
+
+// What a population interval takes as independent observations.
+enum class Population {
+  rows,       // the background is the data: a block of rows acts on both sides
+  both,       // instances and background rows, each for itself
+  instances,  // the background is fixed
+  draws,      // no instance and no background row repeats
+};
 
 struct RunPlan {
   std::string version;  // of hifi
@@ -25,8 +34,14 @@ struct RunPlan {
   std::size_t instance_blocks = 0;
   std::size_t background_blocks = 0;
   std::size_t round_blocks = 0;
+  std::vector<std::uint64_t> instance_weights;  // draws per block
+  std::vector<std::uint64_t> background_weights;
+  std::vector<std::uint64_t> round_weights;
+  std::uint64_t instances = 0;
+  Population population = Population::rows;
   std::size_t batch_rows = 0;
   double tie_tolerance = 0;
+  std::optional<double> loss_range;  // of a bounded loss
   std::string interval;
   double confidence = 0.95;
   std::vector<Warning> warnings;
