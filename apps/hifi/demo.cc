@@ -66,7 +66,8 @@ struct Demo {
                            .data = folder.file("data.csv"),
                            .target = "y",
                            .background = "mean",
-                           .exact = true};
+                           .exact = true,
+                           .interval = "montecarlo"};
     write_file(request.model, demo_model());
     write_file(request.data, demo_data());
     Workers workers(output.threads);
