@@ -22,6 +22,12 @@ enum class Purpose : std::uint32_t {
   probe = 6,
   multipliers = 7,
   multiplier_scale = 8,
+  search = 40,
+  search_keys = 41,
+  paper_policy = 42,
+  planted_game = 43,
+  planted_places = 44,
+  planted_noise = 45,
 };
 
 // A cheap value type; two streams with the same key yield the same numbers.
