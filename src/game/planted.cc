@@ -117,7 +117,7 @@ double image_sum(const PlantedImage& image, auto&& contains) {
   std::uint64_t sum = 0;
   for (std::size_t k = 0; k < image.weights.size(); ++k) {
     const bool a = contains(2 * k), b = contains(2 * k + 1);
-    sum += image.weights[k] * ((a || b ? 10U : 0U) + (a && b ? 3U : 0U));
+    sum += std::uint64_t{image.weights[k]} * ((a || b ? 10U : 0U) + (a && b ? 3U : 0U));
   }
   return static_cast<double>(sum);
 }

@@ -175,7 +175,8 @@ PlantedImage image_of(std::size_t players, RandomStream& random) {
   const double y = uniform(random, .25, .75) * size, x = uniform(random, .25, .75) * size;
   PlantedImage image;
   for (std::size_t k = 0; k < patches; ++k) {
-    const double dy = static_cast<double>(k / side) - y, dx = static_cast<double>(k % side) - x;
+    const std::size_t row = k / side, column = k % side;
+    const double dy = static_cast<double>(row) - y, dx = static_cast<double>(column) - x;
     const double bump = std::exp(-(dy * dy + dx * dx) / (2 * std::pow(.18 * size, 2)));
     image.weights.push_back(static_cast<std::uint32_t>(std::lround(1 + uniform(random, 40, 70) * bump)));
   }

@@ -24,7 +24,8 @@ class Fields {
   Fields(const Json& json, std::string place, std::initializer_list<const char*> known)
       : json_(json), place_(std::move(place)) {
     if (!json.is_object()) throw input_error(fmt::format("{}: must be an object", place_));
-    for (const auto& [key, value] : json.items()) {
+    for (const auto& item : json.items()) {
+      const std::string& key = item.key();
       if (std::ranges::none_of(known, [&](const char* k) { return key == k; })) {
         throw input_error(fmt::format("{}: unknown field \"{}\"", place_, key),
                           fmt::format("known fields: {}", fmt::join(known, ", ")));

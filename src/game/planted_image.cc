@@ -20,10 +20,10 @@ class ReachableSums {
  public:
   explicit ReachableSums(std::size_t largest) : words_(largest / 64 + 1) { words_[0] = 1; }
 
-  // Each sum may also grow by `first` or by `second`.
-  void add(std::size_t first, std::size_t second) {
+  // One player of the patch is in, or both are.
+  void add_patch(std::size_t weight) {
     const std::vector<std::uint64_t> before = words_;
-    for (const std::size_t shift : {first, second}) {
+    for (const std::size_t shift : {10 * weight, 13 * weight}) {
       const std::size_t whole = shift / 64, part = shift % 64;
       for (std::size_t w = words_.size(); w-- > whole;) {
         words_[w] |= before[w - whole] << part;
@@ -84,7 +84,7 @@ class ImageTruth {
   ReachableSums reachable(std::size_t skipped, std::size_t also_skipped) const {
     ReachableSums sums(total_);
     for (std::size_t k = 0; k < weights_.size(); ++k) {
-      if (k != skipped && k != also_skipped) sums.add(10 * weights_[k], 13 * weights_[k]);
+      if (k != skipped && k != also_skipped) sums.add_patch(weights_[k]);
     }
     return sums;
   }
@@ -96,7 +96,7 @@ class ImageTruth {
     std::ranges::sort(distinct);
     ReachableSums repeated(total_);
     for (std::size_t k = 1; k < distinct.size(); ++k) {
-      if (distinct[k] == distinct[k - 1]) repeated.add(10 * distinct[k], 13 * distinct[k]);
+      if (distinct[k] == distinct[k - 1]) repeated.add_patch(distinct[k]);
     }
     distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
     find_players(distinct, repeated);
@@ -107,7 +107,7 @@ class ImageTruth {
     const auto lower = distinct.first(distinct.size() / 2), upper = distinct.subspan(distinct.size() / 2);
     for (const auto& [kept, added] : {std::pair(lower, upper), std::pair(upper, lower)}) {
       ReachableSums sums = others;
-      for (const std::uint32_t weight : added) sums.add(10 * weight, 13 * weight);
+      for (const std::uint32_t weight : added) sums.add_patch(weight);
       find_players(kept, sums);
     }
   }

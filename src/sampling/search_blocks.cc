@@ -33,7 +33,7 @@ PlayerList by_promise(const SearchState& state, const PlayerList& active) {
   PlayerList order = active;
   std::ranges::stable_sort(
       order, [&](std::uint32_t a, std::uint32_t b) { return state.strongest[a] > state.strongest[b]; });
-  std::ranges::stable_partition(order, is_mixed);
+  std::stable_partition(order.begin(), order.end(), is_mixed);
   return order;
 }
 

@@ -87,6 +87,7 @@ ChainChange bisect_chain(SearchState& state, const Coalition& base, std::span<co
     }
     if (stretches.empty()) return change;
     std::vector<std::size_t> middles;
+    middles.reserve(stretches.size());
     for (const Stretch& s : stretches) middles.push_back((s.begin + s.end) / 2);
     const std::vector<double> loss = losses_at(state, base, order, middles);
     const double least = state.tolerance();

@@ -168,7 +168,7 @@ TEST(Search, AnyBudgetAndAnyNumberOfPlayers) {
     for (const std::size_t budget : {2U, 3U, 17U, 100U, 1500U}) {
       for (const char* family : {"null", "mix", "image"}) {
         if ((std::string(family) == "mix" && players < 18) ||
-            (std::string(family) == "image" && players % 2 == 1))
+            (std::string(family) == "image" && (players % 2 == 1 || players > 1000)))
           continue;
         PlantedGame game(planted_family(family, players, budget));
         const SearchResult result = search(game, budget, 1);
