@@ -90,6 +90,11 @@ class Search {
     choose_active();
     evaluate_ends(state_, state_.active());
     find_partners(state_, active_);
+    // One large component is often flat at both ends: first where it is not.
+    if (largest_component(state_, active_).size() > kSmallBlock) {
+      expand_best();
+      expand_best();
+    }
     expand(state_.empty());
     expand(state_.full());
     enumerate_strongest(state_, active_);

@@ -10,8 +10,6 @@ namespace hifi {
 
 namespace {
 
-constexpr std::size_t kSmallBlock = 8;
-
 // 2^players, or infinity where nobody could afford it.
 double lattice_size(std::size_t players) {
   return std::ldexp(1, static_cast<int>(std::min<std::size_t>(players, 1000)));
@@ -93,12 +91,17 @@ void enumerate_components(SearchState& state, const PlayerList& active) {
   }
 }
 
-void enumerate_strongest(SearchState& state, const PlayerList& active) {
+PlayerList largest_component(const SearchState& state, const PlayerList& active) {
   PlayerList largest;
   for (const std::uint32_t i : active) {
     PlayerList block = state.component(i, active);
     if (block.size() > largest.size()) largest = std::move(block);
   }
+  return largest;
+}
+
+void enumerate_strongest(SearchState& state, const PlayerList& active) {
+  PlayerList largest = largest_component(state, active);
   if (largest.size() <= kSmallBlock) return;
   std::ranges::stable_sort(
       largest, [&](std::uint32_t a, std::uint32_t b) { return state.strongest[a] > state.strongest[b]; });

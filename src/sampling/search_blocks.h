@@ -5,6 +5,10 @@
 
 namespace hifi {
 
+inline constexpr std::size_t kSmallBlock = 8;
+
+PlayerList largest_component(const SearchState& state, const PlayerList& active);
+
 // All patterns of the block while every other player is out, or in. REQUIRES: at most 30 players
 void enumerate_block(SearchState& state, PlayerList block, bool others_in);
 

@@ -26,22 +26,28 @@ std::vector<std::uint32_t> steps_of(const SearchStore& store, std::uint32_t play
   return next;
 }
 
-GainExtremes extremes_of(const SearchStore& store, std::span<const std::uint32_t> next) {
-  GainExtremes e;
-  for (std::uint32_t c = 0; c < next.size(); ++c) {
-    if (next[c] == kAbsent) continue;
-    const double gain = store.losses()[c] - store.losses()[next[c]];
-    ++e.contexts;
-    if (gain < e.low) {
-      e.low = gain;
-      e.least = c;
-    }
-    if (gain > e.high) {
-      e.high = gain;
-      e.largest = c;
+// Coalition by coalition, not player by player: the members of one stay in the cache.
+std::vector<GainExtremes> find_extremes(const SearchStore& store, std::size_t players) {
+  std::vector<GainExtremes> extremes(players);
+  for (std::uint32_t c = 0; c < store.size(); ++c) {
+    for (std::size_t i = 0; i < players; ++i) {
+      if (store.coalitions()[c].contains(i)) continue;
+      const std::uint32_t next = store.flipped(c, i);
+      if (next == kAbsent) continue;
+      const double gain = store.losses()[c] - store.losses()[next];
+      GainExtremes& e = extremes[i];
+      ++e.contexts;
+      if (gain < e.low) {
+        e.low = gain;
+        e.least = c;
+      }
+      if (gain > e.high) {
+        e.high = gain;
+        e.largest = c;
+      }
     }
   }
-  return e;
+  return extremes;
 }
 
 bool both_ends(const SearchStore& store, std::uint32_t player, std::size_t players) {
@@ -125,9 +131,8 @@ SearchResult summarise_search(SearchState& state, bool dense) {
                       .tolerance = state.tolerance(),
                       .dense = dense,
                       .budget_short = dense && state.options.budget < 5 * n};
-  std::vector<GainExtremes> extremes;
+  const std::vector<GainExtremes> extremes = find_extremes(state.store, n);
   for (std::uint32_t i = 0; i < n; ++i) {
-    extremes.push_back(extremes_of(state.store, steps_of(state.store, i)));
     const double strength = extremes[i].strength();
     result.players.push_back({.active = strength > result.tolerance,
                               .largest_gain = strength,

@@ -5,6 +5,32 @@
 
 namespace hifi {
 
+namespace {
+
+// Players join with one probability; a random number serves two of them.
+class Coins {
+ public:
+  Coins(RandomStream& random, double probability) : random_(random), limit_(std::ldexp(probability, 32)) {}
+  bool operator()() {
+    if (unused_ == 0) {
+      bits_ = random_.next_u64();
+      unused_ = 2;
+    }
+    --unused_;
+    const auto half = static_cast<std::uint32_t>(bits_);
+    bits_ >>= 32;
+    return half < limit_;
+  }
+
+ private:
+  RandomStream& random_;
+  double limit_;
+  std::uint64_t bits_ = 0;
+  int unused_ = 0;
+};
+
+}  // namespace
+
 SearchState::SearchState(const SearchOptions& options_, const EvaluateCoalitions& evaluate)
     : options(options_),
       store(options_.players, options_.budget, options_.seed, evaluate),
@@ -86,9 +112,9 @@ PlayerList SearchState::component(std::uint32_t player, std::span<const std::uin
 }
 
 void SearchState::randomise(Coalition& coalition, std::span<const std::uint32_t> players) {
-  const double density = random.uniform();
+  Coins joins(random, random.uniform());
   for (const std::uint32_t i : players) {
-    if (random.uniform() < density) {
+    if (joins()) {
       coalition.insert(i);
     } else {
       coalition.erase(i);
@@ -97,10 +123,10 @@ void SearchState::randomise(Coalition& coalition, std::span<const std::uint32_t>
 }
 
 PlayerList SearchState::random_part(std::span<const std::uint32_t> players) {
-  const double density = random.uniform();
+  Coins joins(random, random.uniform());
   PlayerList part;
   for (const std::uint32_t i : players) {
-    if (random.uniform() < density) part.push_back(i);
+    if (joins()) part.push_back(i);
   }
   return part;
 }
