@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 namespace hifi {
@@ -24,64 +25,103 @@ std::vector<std::string> names(const Profile& profile, const std::vector<std::ui
   return result;
 }
 
-// A sentence with its weight, so that the largest come first.
-using Weighted = std::pair<double, std::string>;
+std::string verb(const std::vector<std::string>& subjects, const char* one, const char* many) {
+  return subjects.size() == 1 ? one : many;
+}
+
+// "0.57 on these rows; population 0.21 to 0.82", or the number alone.
+std::string told(const Quantity& q, const Profile& profile) {
+  const bool population = profile.coverage.interval == "population" && q.low && q.high && *q.low < *q.high;
+  if (!population) return fmt::format("{:.3g}", *q.value + 0.0);
+  return fmt::format("{:.3g} on these rows; population {:.2g} to {:.2g}", *q.value + 0.0, *q.low + 0.0,
+                     *q.high + 0.0);
+}
+
+std::string given(const Profile& profile, const Quantity& q) {
+  const auto context = names(profile, q.context.value_or(std::vector<std::uint32_t>{}));
+  return context.empty() ? "in its worst context"
+                         : fmt::format("once {} {} known", list(context), verb(context, "is", "are"));
+}
 
 std::string about(const Profile& profile, std::size_t i, double floor) {
   const FeatureProfile& f = profile.features[i];
   const std::string& name = profile.players[i];
-  const double u = f.U.value.value_or(0);
-  const double r = f.R.value.value_or(0);
-  const double s = f.S.value.value_or(0);
-  if (u >= r && u >= s)
-    return fmt::format("{} is needed for itself: it brings at least {:.3g} whatever else is known.", name, u);
-  if (r > s) {
-    const auto context = names(profile, f.R.context.value_or(std::vector<std::uint32_t>{}));
-    const std::string given =
-        context.empty() ? "in its worst context"
-                        : fmt::format("once {} {} known", list(context), context.size() == 1 ? "is" : "are");
-    if (u < -floor)
-      return fmt::format("{} is replaceable: alone it brings {:.3g}, {} it costs {:.3g}.", name, *f.pi.value,
-                         given, -u);
-    return fmt::format("{} is replaceable: alone it brings {:.3g}, {} only {:.3g}.", name, *f.pi.value, given,
-                       std::abs(u) < floor ? 0.0 : u);
+  if (f.verdict == "unique") {
+    return fmt::format("{} is needed for itself: whatever else is known, it brings at least {}.", name,
+                       told(f.U, profile));
+  }
+  if (f.verdict == "redundant") {
+    const double u = *f.U.value;
+    const std::string rest = u < -floor ? fmt::format("it costs {:.3g}", -u)
+                                        : fmt::format("only {:.3g}", std::abs(u) < floor ? 0.0 : u);
+    return fmt::format("{} is replaceable: alone it brings {:.3g}, {} {} (redundant {}).", name, *f.pi.value,
+                       given(profile, f.R), rest, told(f.R, profile));
   }
   const auto context = names(profile, f.S.context.value_or(std::vector<std::uint32_t>{}));
-  return fmt::format("{} works in company: alone it brings {:.3g}, together with {} {:.3g}.", name,
-                     *f.pi.value, list(context), *f.Lmax.value);
+  return fmt::format("{} works in company: alone it brings {:.3g}, together with {} {:.3g} (synergy {}).",
+                     name, *f.pi.value + 0.0, context.empty() ? "others" : list(context), *f.Lmax.value,
+                     told(f.S, profile));
+}
+
+// How many times as many observations would settle the easiest open question about a player. Errors shrink
+// with the square root.
+std::optional<double> effort(const FeatureProfile& f, double floor) {
+  std::optional<double> least;
+  const auto consider = [&](double reach, double distance) {
+    if (!(distance > 0) || !(reach > 0)) return;
+    const double factor = std::pow(reach / distance, 2);
+    if (!least || factor < *least) least = factor;
+  };
+  for (const Quantity* q : {&f.U, &f.R, &f.S}) {
+    if (q->value && q->low) consider(*q->value - *q->low, *q->value - floor);
+  }
+  if (f.Lmax.value && f.Lmax.high) consider(*f.Lmax.high - *f.Lmax.value, floor - *f.Lmax.value);
+  return least;
+}
+
+std::string unresolved(const Profile& profile, const std::vector<std::size_t>& players, double floor) {
+  std::vector<std::string> parts;
+  for (const std::size_t i : players) {
+    const auto factor = effort(profile.features[i], floor);
+    parts.push_back(factor && *factor < 1000 ? fmt::format("{} (about {:.2g} times as many)",
+                                                           profile.players[i], std::max(1.1, *factor))
+                                             : profile.players[i]);
+  }
+  const char* what = profile.coverage.interval == "population" ? "rows" : "draws";
+  return fmt::format("Not resolved: {}. More {} would tell; the estimate is in brackets.", list(parts), what);
 }
 
 }  // namespace
 
 std::vector<std::string> findings(const Profile& profile) {
   const double floor = profile.coverage.threshold.value_or(0);
-  std::vector<Weighted> weighted;
+  std::vector<std::pair<double, std::string>> weighted;  // the largest come first
   std::vector<std::string> idle;
   std::vector<std::string> harmful;
+  std::vector<std::size_t> open;
   for (std::size_t i = 0; i < profile.features.size(); ++i) {
     const FeatureProfile& f = profile.features[i];
-    if (!f.pi.value || !f.U.value) continue;
-    const double most = f.Lmax.value.value_or(0);
-    if (most <= floor && f.last.value && *f.last.value < -floor) {
-      harmful.push_back(profile.players[i]);
-    } else if (most <= floor && *f.U.value >= -floor) {
-      idle.push_back(profile.players[i]);
-    } else if (most > floor) {
-      weighted.emplace_back(most, about(profile, i, floor));
+    if (f.verdict == "negligible") idle.push_back(profile.players[i]);
+    if (f.verdict == "harmful") harmful.push_back(profile.players[i]);
+    if (f.verdict == "unresolved") open.push_back(i);
+    if (f.verdict == "unique" || f.verdict == "redundant" || f.verdict == "synergistic") {
+      weighted.emplace_back(f.Lmax.value.value_or(0), about(profile, i, floor));
     }
   }
   std::stable_sort(weighted.begin(), weighted.end(),
-                   [](const Weighted& a, const Weighted& b) { return a.first > b.first; });
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<std::string> sentences;
   for (std::size_t k = 0; k < std::min(weighted.size(), kMaxSentences); ++k)
     sentences.push_back(weighted[k].second);
-  if (!harmful.empty())
+  if (!harmful.empty()) {
     sentences.push_back(fmt::format("{} {} the model: no context gains from {}.", list(harmful),
-                                    harmful.size() == 1 ? "hurts" : "hurt",
-                                    harmful.size() == 1 ? "it" : "them"));
-  if (!idle.empty())
-    sentences.push_back(fmt::format("{} {} in no context (below 1 % of the loss range).", list(idle),
-                                    idle.size() == 1 ? "matters" : "matter"));
+                                    verb(harmful, "hurts", "hurt"), verb(harmful, "it", "them")));
+  }
+  if (!idle.empty()) {
+    sentences.push_back(fmt::format("{} {} in no context (below 1 % of the range of losses).", list(idle),
+                                    verb(idle, "matters", "matter")));
+  }
+  if (!open.empty()) sentences.push_back(unresolved(profile, open, floor));
   return sentences;
 }
 

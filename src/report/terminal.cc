@@ -27,15 +27,16 @@ constexpr const char* kRedundant = "33";
 constexpr const char* kSynergistic = "35";
 constexpr const char* kFaint = "2";
 
-// Columns on the screen, not bytes: continuation bytes of UTF-8 do not count.
+// Columns on the screen, not bytes: continuation bytes of UTF-8 and colour codes do not count.
 std::size_t display_width(const std::string& text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
-}
-
-std::string padded(const std::string& text, std::size_t width) {
-  const std::size_t have = display_width(text);
-  return have >= width ? text : text + std::string(width - have, ' ');
+  std::size_t columns = 0;
+  bool colour = false;
+  for (const char c : text) {
+    if (c == '\x1b') colour = true;
+    if (!colour && (c & 0xC0) != 0x80) ++columns;
+    if (c == 'm') colour = false;
+  }
+  return columns;
 }
 
 std::string short_name(const std::string& name) {
@@ -84,22 +85,49 @@ std::vector<std::size_t> by_worth(const Profile& profile) {
   return order;
 }
 
+// "0.57 [0.21, 0.82]"; an end that nothing is known about is a dot; no brackets around an exact number.
+std::string with_interval(const Quantity& q) {
+  if (!q.value || (!q.low && !q.high) || (q.low == q.high)) return number(q.value);
+  const auto end = [](const std::optional<double>& x) {
+    return x ? fmt::format("{:.2g}", std::abs(*x) < 1e-12 ? 0.0 : *x) : "·";
+  };
+  return fmt::format("{:.3g} [{}, {}]", *q.value, end(q.low), end(q.high));
+}
+
+// Cells of a table, right-aligned but for the first column.
+using Rows = std::vector<std::vector<std::string>>;
+
+std::string aligned(const Rows& rows, const std::vector<bool>& left) {
+  std::vector<std::size_t> width(rows.front().size(), 0);
+  for (const auto& row : rows) {
+    for (std::size_t c = 0; c < row.size(); ++c) width[c] = std::max(width[c], display_width(row[c]));
+  }
+  std::string text;
+  for (const auto& row : rows) {
+    std::string line = " ";
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      const std::string gap(width[c] - display_width(row[c]), ' ');
+      line += " " + (left[c] ? row[c] + gap : gap + row[c]) + " ";
+    }
+    line.resize(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  }
+  return text;
+}
+
 std::string players_table(const Profile& profile, const TerminalOptions& options, const Paint& paint) {
   double scale = 0;
   for (const auto& f : profile.features) scale = std::max(scale, f.Lmax.value.value_or(0));
   if (scale <= 0) scale = 1;
-  std::size_t wide = 6;
-  for (const auto& name : profile.players) wide = std::max(wide, display_width(short_name(name)));
-  std::string text = fmt::format("  {} {:>10} {:>10} {:>10}  {} {:>10} {:>10}\n", padded("player", wide),
-                                 "unique", "redundant", "synergy", padded("", kBarWidth), "alone", "last");
+  Rows rows = {{"player", "verdict", "unique", "redundant", "synergy", "", "alone", "last"}};
   const auto order = by_worth(profile);
   for (std::size_t k = 0; k < std::min(order.size(), options.max_players); ++k) {
     const FeatureProfile& f = profile.features[order[k]];
-    text +=
-        fmt::format("  {} {:>10} {:>10} {:>10}  {} {:>10} {:>10}\n",
-                    padded(short_name(profile.players[order[k]]), wide), number(f.U.value), number(f.R.value),
-                    number(f.S.value), bar(f, scale, paint), number(f.pi.value), number(f.last.value));
+    rows.push_back({short_name(profile.players[order[k]]), f.verdict.value_or("-"), with_interval(f.U),
+                    with_interval(f.R), with_interval(f.S), bar(f, scale, paint), number(f.pi.value),
+                    number(f.last.value)});
   }
+  std::string text = aligned(rows, {true, true, false, false, false, true, false, false});
   if (order.size() > options.max_players) {
     text += paint(kFaint, fmt::format("  .. and {} more; --json or --csv has all\n",
                                       order.size() - options.max_players));
@@ -128,13 +156,10 @@ std::string pairs_table(const Profile& profile, const TerminalOptions& options, 
                        short_name(profile.players[p.second]));
   };
   const std::size_t shown = std::min(order.size(), options.max_pairs);
-  std::size_t wide = 4;
-  for (std::size_t k = 0; k < shown; ++k) wide = std::max(wide, display_width(name(*order[k])));
-  std::string text = fmt::format("\n  {} {:>10} {:>10}\n", padded("pair", wide), "redundant", "synergy");
-  for (std::size_t k = 0; k < shown; ++k) {
-    text += fmt::format("  {} {:>10} {:>10}\n", padded(name(*order[k]), wide), number(order[k]->R.value),
-                        number(order[k]->S.value));
-  }
+  Rows rows = {{"pair", "redundant", "synergy"}};
+  for (std::size_t k = 0; k < shown; ++k)
+    rows.push_back({name(*order[k]), with_interval(order[k]->R), with_interval(order[k]->S)});
+  std::string text = "\n" + aligned(rows, {true, false, false});
   if (order.size() > shown) {
     text +=
         paint(kFaint, fmt::format("  .. and {} more above 1 % of the loss range\n", order.size() - shown));
@@ -154,6 +179,17 @@ std::string coverage_line(const Profile& profile) {
   return text;
 }
 
+std::string interval_line(const Profile& profile) {
+  const Coverage& c = profile.coverage;
+  const bool shown = std::any_of(profile.features.begin(), profile.features.end(),
+                                 [](const FeatureProfile& f) { return f.pi.low && f.pi.low != f.pi.high; });
+  if (!c.interval || !shown) return "";
+  return fmt::format("[..] {:.3g} % intervals {}\n", 100 * c.confidence,
+                     *c.interval == "population"
+                         ? "for the population that the rows come from; the number before is for these rows"
+                         : "of the sampling error on these rows");
+}
+
 }  // namespace
 
 std::string profile_text(const Profile& profile, const TerminalOptions& options) {
@@ -164,6 +200,8 @@ std::string profile_text(const Profile& profile, const TerminalOptions& options)
                   : profile.loss.empty()          ? "loss from a table"
                                                   : profile.loss + " loss",
                   profile.players.size(), coverage_line(profile));
+  text.pop_back();
+  text += interval_line(profile) + "\n";
   text += players_table(profile, options, paint);
   text += pairs_table(profile, options, paint);
   text += "\n";
