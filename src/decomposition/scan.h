@@ -30,7 +30,7 @@ struct ScanOptions {
 
 struct ScanResult {
   std::vector<FeatureProfile> features;
-  std::vector<PairProfile> pairs;  // (0,1), (0,2), .. by position, or as selected
+  std::vector<PairProfile> pairs;  // (0,1), (0,2), .. by position, those selected
 };
 
 // A complete lattice: losses[mask], bit i of mask = player i.

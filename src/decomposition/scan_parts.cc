@@ -49,19 +49,20 @@ std::vector<PairExtremes> by_position(std::size_t players, const PairSelection& 
   return listed;
 }
 
-std::vector<PairExtremes> largest_first(std::size_t players, const PairSelection& selection,
-                                        const std::vector<PairExtremes>& seen) {
+// The largest, those that were never seen last; listed by position like all others.
+std::vector<PairExtremes> largest(std::size_t players, const PairSelection& selection,
+                                  const std::vector<PairExtremes>& seen) {
   std::vector<PairExtremes> listed = seen;
   std::stable_sort(listed.begin(), listed.end(),
                    [](const PairExtremes& a, const PairExtremes& b) { return a.largest() > b.largest(); });
-  if (listed.size() >= selection.top) {
-    listed.resize(selection.top);
-    return listed;
-  }
+  listed.resize(std::min(listed.size(), selection.top));
   for (const PairExtremes& pair : by_position(players, selection, seen)) {
     if (listed.size() == selection.top) break;
     if (pair.contexts == 0) listed.push_back(pair);
   }
+  std::sort(listed.begin(), listed.end(), [](const PairExtremes& a, const PairExtremes& b) {
+    return std::pair(a.first, a.second) < std::pair(b.first, b.second);
+  });
   return listed;
 }
 
@@ -117,7 +118,7 @@ bool wants_pair(const PairSelection& selection, std::size_t first, std::size_t s
 std::vector<PairExtremes> select_pairs(std::size_t players, const PairSelection& selection,
                                        const std::vector<PairExtremes>& seen) {
   if (selection.kind == PairSelection::Kind::none) return {};
-  if (selection.kind == PairSelection::Kind::top) return largest_first(players, selection, seen);
+  if (selection.kind == PairSelection::Kind::top) return largest(players, selection, seen);
   return by_position(players, selection, seen);
 }
 
