@@ -41,14 +41,19 @@ std::optional<double> as_number(const std::string& name) {
   return value;
 }
 
-std::vector<std::vector<double>> read_expected(const std::string& path) {
-  const Table table = read_table(path);
+// Column by column. Names that are numbers are the first row if a row is missing without them: pandas names
+// columns 0, 1, ..
+std::vector<std::vector<double>> read_expected(const std::string& path, std::size_t rows) {
+  const Table table = read_table(path, {.equal_names = true});
   std::vector<std::vector<double>> columns;
   std::size_t numeric_names = 0;
   for (const Column& column : table.columns) numeric_names += as_number(column.name).has_value();
   for (const Column& column : table.columns) {
-    std::vector<double> values = table.require_number(column.name).values;
-    if (numeric_names == table.columns.size()) values.insert(values.begin(), *as_number(column.name));
+    if (column.type == ColumnType::text || !column.problem.empty())
+      table.require_number(column.name);  // throws
+    std::vector<double> values = column.values;
+    if (numeric_names == table.columns.size() && table.rows + 1 == rows)
+      values.insert(values.begin(), *as_number(column.name));
     columns.push_back(std::move(values));
   }
   return columns;
@@ -73,7 +78,7 @@ double check_deterministic(const Model& model, const Loss& loss, const Frame& ro
 }
 
 void check_predictions(const Model& model, const Frame& rows, const std::string& path) {
-  const auto expected = read_expected(path);
+  const auto expected = read_expected(path, rows.rows);
   const std::size_t outputs = model.info().outputs;
   if (expected.size() != outputs) {
     throw input_error(

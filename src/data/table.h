@@ -43,6 +43,7 @@ struct Table {
 
 struct ReadOptions {
   std::vector<std::string> text_columns;  // read as text whatever they look like ("0110")
+  bool equal_names = false;               // allow columns of one name: a file of bare numbers has no names
 };
 
 // Reads CSV (also gzip-compressed), Parquet or Feather, by content, then suffix; /dev/stdin and FIFOs
