@@ -81,6 +81,9 @@ void Audit::open(const ExplainRequest& request) {
     unite_dictionaries(data, *background);
   }
   clusters_ = read_clusters(data, request.cluster);
+  if (candidate_columns(data, request).empty()) {
+    throw input_error(fmt::format("{}: there is no column besides the target", request.data));
+  }
   model_ = open_model(request.model, candidate_columns(data, request));
   match_columns(request, data);
   players_ = !request.groups.empty()
