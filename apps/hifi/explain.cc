@@ -37,10 +37,20 @@ struct Explain {
     }
     Workers workers(output.threads);
     Audit audit(request, shard, workers);
+    parse_pairs(output.pairs, audit.plan().players);  // before the run, not at its end
     output.say(plan_text(audit, request));
     std::optional<RunFile> file;
     if (!out.empty()) file.emplace(RunFile::create(out, audit.plan().to_json()));
-    run_and_report(audit, file ? &*file : nullptr, output, workers);
+    try {
+      run_and_report(audit, file ? &*file : nullptr, output, workers);
+    } catch (const Error& error) {
+      // Bad input that showed only now (an output that is no probability): nothing worth to resume.
+      if (error.code() == ErrorCode::input && file && !is_complete(*file, audit.plan())) {
+        file.reset();
+        RunFile::discard(out);
+      }
+      throw;
+    }
   }
 };
 

@@ -122,7 +122,9 @@ void LatticeStore::save(const LatticeState& state) {
       put_sums(file_, "sums", state.lattice.sums);
       saved_blocks_ = state.block;
     }
-    if (state.draws_done > 0) put_sums(file_, tile_name(state.block), state.tile);
+    // A shard keeps the tile of a block without draws too (a cluster may hold all draws of a small budget).
+    const bool in_work = plan_.shards > 1 && state.block < plan_.end_block();
+    if (state.draws_done > 0 || in_work) put_sums(file_, tile_name(state.block), state.tile);
     file_.put_text("position", nlohmann::json{{"block", state.block}, {"draws", state.draws_done}}.dump());
   });
 }
@@ -181,10 +183,9 @@ void merge_runs(const std::vector<std::string>& parts, const std::string& out) {
     RunFile file = RunFile::create(part, plan.to_json());
     LatticeStore(file, plan).save(whole);
     file.commit([&] { file.log(fmt::format("merged from {} shards", order.size())); });
-  } catch (...) {
-    std::error_code ignored;
-    for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(part + suffix, ignored);
-    throw;
+  } catch (const Error& error) {
+    RunFile::discard(part);
+    throw input_error(error.what(), error.hint());
   }
   std::filesystem::rename(part, out);
 }

@@ -37,8 +37,7 @@ constexpr const char* kSchema = R"(
     case SQLITE_CORRUPT:
       throw input_error(fmt::format("{}: the run file is damaged", path), "compute it again");
     case SQLITE_FULL:
-      throw input_error(fmt::format("{}: the disk is full", path),
-                        "make room, then continue with `hifi resume`; what was saved before is kept");
+      throw Error(ErrorCode::interrupted, fmt::format("{}: the disk is full", path), "make room");
     default:
       throw input_error(fmt::format("{}: {}", path, db == nullptr ? "out of memory" : sqlite3_errmsg(db)));
   }
@@ -139,19 +138,29 @@ RunFile RunFile::create(const std::string& path, const std::string& plan) {
     throw input_error(fmt::format("{}: exists already", path),
                       "continue it with `hifi resume`, or remove it, or choose another name");
   }
-  RunFile file(
-      path, std::unique_ptr<sqlite3, Close>(open_database(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)));
-  execute(path, file.db_.get(),
-          "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
-  file.commit([&] {
-    execute(path, file.db_.get(), kSchema);
-    execute(
-        path, file.db_.get(),
-        fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplicationId, kSchemaVersion)
-            .c_str());
-    file.put_text("plan", plan);
-  });
-  return file;
+  try {
+    RunFile file(path, std::unique_ptr<sqlite3, Close>(
+                           open_database(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)));
+    execute(path, file.db_.get(),
+            "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
+    file.commit([&] {
+      execute(path, file.db_.get(), kSchema);
+      execute(
+          path, file.db_.get(),
+          fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplicationId, kSchemaVersion)
+              .c_str());
+      file.put_text("plan", plan);
+    });
+    return file;
+  } catch (const Error& error) {
+    discard(path);
+    throw input_error(error.what(), error.hint());  // nothing was computed that could be resumed
+  }
+}
+
+void RunFile::discard(const std::string& path) {
+  std::error_code ignored;
+  for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(path + suffix, ignored);
 }
 
 RunFile RunFile::open(const std::string& path, Mode mode) {

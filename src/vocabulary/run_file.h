@@ -25,6 +25,8 @@ class RunFile {
 
   // A new file with its plan (JSON text). Throws Error(input) if the path exists or cannot be created.
   static RunFile create(const std::string& path, const std::string& plan);
+  // Removes a run file and what SQLite keeps beside it. REQUIRES: it is not open
+  static void discard(const std::string& path);
   // Throws Error(input): missing, no run file, of a newer version, damaged, in use by another process.
   static RunFile open(const std::string& path, Mode mode);
 
@@ -34,7 +36,7 @@ class RunFile {
 
   const std::string& path() const { return path_; }
 
-  // Runs `body` in one transaction.
+  // Runs `body` in one transaction. Throws Error(interrupted) if the disk is full: the state before is kept.
   void commit(const std::function<void()>& body);
 
   // Small texts: the plan, the position.
