@@ -44,11 +44,11 @@ json warnings_json(const std::vector<Warning>& warnings) {
 
 void check(const RunPlan& plan, const std::string& place) {
   const bool sane = !plan.players.empty() && plan.players.size() <= 30 && plan.draws > 0 &&
-                    plan.instance_blocks >= 1 && plan.instance_blocks <= 4096 &&
-                    plan.background_blocks >= 1 && plan.background_blocks <= 4096 &&
-                    plan.round_blocks <= 4096 && plan.shard >= 1 && plan.shard <= plan.shards &&
-                    plan.shards <= plan.instance_blocks && plan.tie_tolerance >= 0 &&
-                    plan.instance_weights.size() == plan.instance_blocks &&
+                    plan.draws <= std::uint64_t{1} << 62 && plan.instance_blocks >= 1 &&
+                    plan.instance_blocks <= 4096 && plan.background_blocks >= 1 &&
+                    plan.background_blocks <= 4096 && plan.round_blocks <= 4096 && plan.shard >= 1 &&
+                    plan.shard <= plan.shards && plan.shards <= plan.instance_blocks &&
+                    plan.tie_tolerance >= 0 && plan.instance_weights.size() == plan.instance_blocks &&
                     plan.background_weights.size() == plan.background_blocks &&
                     plan.round_weights.size() == plan.round_blocks &&
                     (plan.population != Population::rows || plan.instance_blocks == plan.background_blocks);
