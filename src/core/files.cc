@@ -24,6 +24,30 @@ bool is_device(const std::string& path) {
   return std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
 }
 
+Error cannot_write(const std::string& path) {
+  return input_error(fmt::format("{}: cannot be written: {}", path, std::strerror(errno)));
+}
+
+// Writes to `target`, names file.path in errors.
+void write_through(const NewFile& file, const std::string& target) {
+  const int descriptor = open(target.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (descriptor < 0) throw cannot_write(file.path);
+  const auto fail = [&] {
+    const Error error = cannot_write(file.path);
+    close(descriptor);
+    throw error;
+  };
+  std::string_view rest = file.content;
+  while (!rest.empty()) {
+    const ssize_t count = write(descriptor, rest.data(), rest.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) fail();
+    rest.remove_prefix(static_cast<std::size_t>(count));
+  }
+  if (target != file.path && fsync(descriptor) != 0) fail();
+  close(descriptor);
+}
+
 }  // namespace
 
 std::string read_file(const std::string& path) {
@@ -48,37 +72,31 @@ void check_writable(const std::string& path) {
   if (is_device(path)) return;
   const std::string part = temporary_name(path);
   const int file = open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (file < 0) throw input_error(fmt::format("{}: cannot be written: {}", path, std::strerror(errno)));
+  if (file < 0) throw cannot_write(path);
   close(file);
   unlink(part.c_str());
 }
 
 void write_file(const std::string& path, std::string_view content) {
-  const std::string part = is_device(path) ? path : temporary_name(path);
-  const int file = open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  const auto fail = [&] {
-    const std::string reason = std::strerror(errno);
-    if (file >= 0) close(file);
-    if (part != path) unlink(part.c_str());
-    throw input_error(fmt::format("{}: cannot be written: {}", path, reason));
-  };
-  if (file < 0) fail();
-  while (!content.empty()) {
-    const ssize_t count = write(file, content.data(), content.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) fail();
-    content.remove_prefix(static_cast<std::size_t>(count));
-  }
-  if (part == path) {
-    close(file);
-    return;
-  }
-  if (fsync(file) != 0) fail();
-  close(file);
-  if (rename(part.c_str(), path.c_str()) != 0) {
-    const std::string reason = std::strerror(errno);
-    unlink(part.c_str());
-    throw input_error(fmt::format("{}: cannot be written: {}", path, reason));
+  write_files({{.path = path, .content = std::string(content)}});
+}
+
+void write_files(const std::vector<NewFile>& files) {
+  std::vector<std::string> parts;  // written, not yet renamed
+  try {
+    for (const NewFile& file : files) {
+      const bool device = is_device(file.path);
+      if (!device) parts.push_back(temporary_name(file.path));
+      write_through(file, device ? file.path : parts.back());
+    }
+    std::size_t next = 0;
+    for (const NewFile& file : files) {
+      if (is_device(file.path)) continue;
+      if (rename(parts[next++].c_str(), file.path.c_str()) != 0) throw cannot_write(file.path);
+    }
+  } catch (...) {
+    for (const std::string& part : parts) unlink(part.c_str());
+    throw;
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace hifi {
 
@@ -15,5 +16,13 @@ void check_writable(const std::string& path);
 
 // All or nothing: written beside, then renamed. Throws Error(input) naming the path (full disk, ..).
 void write_file(const std::string& path, std::string_view content);
+
+struct NewFile {
+  std::string path;
+  std::string content;
+};
+
+// The same for several files: if one cannot be written, none is.
+void write_files(const std::vector<NewFile>& files);
 
 }  // namespace hifi
