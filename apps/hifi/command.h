@@ -39,9 +39,15 @@ struct Output {
   void say(const std::string& line) const;
   // A progress bar on standard error, if that is a terminal and not --quiet.
   Progress::Listener progress() const;
+
+ private:
+  std::string csv_file(const char* name) const;
 };
 
-std::vector<std::string> split_list(const std::string& text);
+// "a,b" to names. Throws Error(usage) naming the option if one is empty or there twice.
+std::vector<std::string> split_list(const std::string& option, const std::string& text);
+// Digits only: CLI11 alone wraps -1 around and cuts what does not fit.
+CLI::Validator whole_number();
 // "4G", "512M", "1000000". Throws Error(usage) naming the option.
 std::uint64_t parse_bytes(const std::string& option, const std::string& text);
 // Text that a shell reads back as one word.

@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
-#include <set>
 
 #include "audit/profile.h"
 #include "command.h"
@@ -41,10 +40,7 @@ struct Decompose {
   Output output;
 
   void operator()() {
-    const std::vector<std::string> names = split_list(players);
-    if (std::set<std::string>(names.begin(), names.end()).size() != names.size()) {
-      throw Error(ErrorCode::usage, fmt::format("--players {}: a name is there twice", players));
-    }
+    const std::vector<std::string> names = split_list("--players", players);
     output.check();
     Workers workers(output.threads);
     if (!is_run_file(path))

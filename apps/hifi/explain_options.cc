@@ -39,18 +39,19 @@ void ExplainOptions::add_to(CLI::App& verb) {
       verb.add_flag("--exact", r.exact, "All coalitions x all pairs of instance and background row");
   verb.add_option("--budget", r.budget,
                   fmt::format("Evaluations of (coalition, draw), default {}", kDefaultBudget))
+      ->check(whole_number())
       ->type_name("N")
       ->excludes(exact);
   verb.add_option("--policy", r.policy, "auto or exhaustive")
       ->check(CLI::IsMember({"auto", "exhaustive"}))
       ->type_name("POLICY");
-  verb.add_option("--seed", r.seed, "Seed of all random choices (default 0)")->type_name("N");
+  verb.add_option("--seed", r.seed, "Seed of all random choices (default 0)")
+      ->check(whole_number())
+      ->type_name("N");
   verb.add_option("--interval", r.interval, "population or montecarlo")
       ->check(CLI::IsMember({"population", "montecarlo"}))
       ->type_name("KIND");
-  verb.add_option("--confidence", r.confidence, "Confidence of the intervals (default 0.95)")
-      ->check(CLI::Range(0.5, 0.9999))
-      ->type_name("P");
+  verb.add_option("--confidence", r.confidence, "Confidence of the intervals (default 0.95)")->type_name("P");
   verb.add_option("--cluster", r.cluster, "Rows with the same value here belong together (patient, user)")
       ->type_name("COL");
   verb.add_option("--shard", shard_, "Do the I-th of K parts; `hifi merge` adds them up")->type_name("I/K");
@@ -65,8 +66,12 @@ void ExplainOptions::add_to(CLI::App& verb) {
 
 ExplainRequest ExplainOptions::request() const {
   ExplainRequest request = request_;
-  request.features = split_list(features_);
-  request.classes = split_list(classes_);
+  request.features = split_list("--features", features_);
+  request.classes = split_list("--classes", classes_);
+  if (!(request.confidence >= 0.5 && request.confidence <= 0.9999)) {  // also NaN
+    throw Error(ErrorCode::usage,
+                fmt::format("--confidence {}: must lie between 0.5 and 0.9999", request.confidence));
+  }
   if (!max_memory_.empty()) request.max_memory = parse_bytes("--max-memory", max_memory_);
   return request;
 }

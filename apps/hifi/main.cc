@@ -43,6 +43,8 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
     const auto named = app.get_subcommands();
+    if (named.empty() && argc > 1)
+      return fail(ErrorCode::usage, fmt::format("\"{}\" is no verb of hifi", argv[1]), "see hifi --help");
     return fail(ErrorCode::usage, error.what(),
                 fmt::format("see hifi {}--help", named.empty() ? "" : named.front()->get_name() + " "));
   }

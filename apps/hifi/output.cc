@@ -1,10 +1,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
 
+#include "audit/profile.h"
 #include "command.h"
 #include "core/files.h"
 #include "hifi/error.h"
@@ -42,23 +45,27 @@ void Output::add_to(CLI::App& verb) {
 }
 
 void Output::check() const {
+  if (!pairs.starts_with("with:")) parse_pairs(pairs, {});  // else the players must be known
   if (!json.empty() && json != "-") check_writable(json);
   if (csv.empty()) return;
   if (!std::filesystem::is_directory(csv)) {
     throw input_error(fmt::format("--csv {}: there is no such folder", csv), "make it first");
   }
-  check_writable((std::filesystem::path(csv) / "features.csv").string());
+  for (const char* name : {"features.csv", "pairs.csv"}) check_writable(csv_file(name));
 }
 
+std::string Output::csv_file(const char* name) const { return (std::filesystem::path(csv) / name).string(); }
+
 void Output::write(const Profile& profile) const {
-  const std::string text = profile_json(profile);
+  std::vector<NewFile> files;
   if (!csv.empty()) {
-    const ProfileCsv tables = profile_csv(profile);
-    write_file((std::filesystem::path(csv) / "features.csv").string(), tables.features);
-    write_file((std::filesystem::path(csv) / "pairs.csv").string(), tables.pairs);
+    ProfileCsv tables = profile_csv(profile);
+    files.push_back({csv_file("features.csv"), std::move(tables.features)});
+    files.push_back({csv_file("pairs.csv"), std::move(tables.pairs)});
   }
-  if (json == "-") return print(text);
-  if (!json.empty()) write_file(json, text);
+  if (!json.empty() && json != "-") files.push_back({json, profile_json(profile)});
+  write_files(files);
+  if (json == "-") return print(profile_json(profile));
   if (!quiet) print(profile_text(profile, {.colour = wants_colour()}));
 }
 
@@ -81,16 +88,31 @@ Progress::Listener Output::progress() const {
   };
 }
 
-std::vector<std::string> split_list(const std::string& text) {
+std::vector<std::string> split_list(const std::string& option, const std::string& text) {
   std::vector<std::string> parts;
   if (text.empty()) return parts;
-  std::size_t begin = 0;
-  for (;;) {
-    const std::size_t comma = text.find(',', begin);
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', begin), text.size());
     parts.push_back(text.substr(begin, comma - begin));
-    if (comma == std::string::npos) return parts;
+    if (parts.back().empty())
+      throw Error(ErrorCode::usage, fmt::format("{} {}: a name is empty", option, text));
+    if (std::find(parts.begin(), parts.end() - 1, parts.back()) != parts.end() - 1) {
+      throw Error(ErrorCode::usage, fmt::format("{} {}: \"{}\" is there twice", option, text, parts.back()));
+    }
     begin = comma + 1;
   }
+  return parts;
+}
+
+CLI::Validator whole_number() {
+  return CLI::Validator(
+      [](const std::string& text) -> std::string {
+        std::uint64_t value = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        const bool good = error == std::errc() && end == text.data() + text.size();
+        return good ? "" : fmt::format("{} is not a whole number from 0 to 2^64 - 1", text);
+      },
+      "");
 }
 
 std::uint64_t parse_bytes(const std::string& option, const std::string& text) {

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <optional>
 
 #include "audit/profile.h"
 #include "command.h"
@@ -20,10 +21,13 @@ struct Resume {
     output.check();
     RunFile file = RunFile::open(path, RunFile::Mode::write);
     const RunPlan plan = read_plan(file);
+    parse_pairs(output.pairs, plan.players);
     Workers workers(output.threads);
     if (is_complete(file, plan)) {
+      std::optional<Profile> profile;
+      if (plan.shards == 1) profile = make_profile(plan, read_lattice(file, plan), output.pairs, workers);
       output.say(fmt::format("{} is finished already", path));
-      if (plan.shards == 1) output.write(make_profile(plan, read_lattice(file, plan), output.pairs, workers));
+      if (profile) output.write(*profile);
       return;
     }
     const ExplainRequest request = ExplainRequest::from_json(plan.options, path);
