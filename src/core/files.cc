@@ -4,11 +4,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
+#include <memory>
 
 #include "hifi/error.h"
 
@@ -55,12 +56,16 @@ std::string read_file(const std::string& path) {
   if (std::filesystem::is_directory(path, ignored)) {
     throw input_error(fmt::format("{}: is a directory, a file is needed", path));
   }
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw input_error(fmt::format("{}: {}", path, std::strerror(errno)));
-  std::ostringstream content;
-  content << in.rdbuf();
-  if (in.bad()) throw input_error(fmt::format("{}: cannot be read: {}", path, std::strerror(errno)));
-  std::string text = std::move(content).str();
+  std::unique_ptr<std::FILE, decltype(&std::fclose)> file(std::fopen(path.c_str(), "rbe"), std::fclose);
+  if (file == nullptr) throw input_error(fmt::format("{}: {}", path, std::strerror(errno)));
+  std::string text;
+  std::array<char, 65536> buffer;
+  std::size_t count = 0;
+  while ((count = std::fread(buffer.data(), 1, buffer.size(), file.get())) > 0)
+    text.append(buffer.data(), count);
+  if (std::ferror(file.get()) != 0) {
+    throw input_error(fmt::format("{}: cannot be read: {}", path, std::strerror(errno)));
+  }
   if (text.empty()) throw input_error(fmt::format("{}: the file is empty", path));
   return text;
 }

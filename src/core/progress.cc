@@ -1,5 +1,6 @@
 #include "core/progress.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace hifi {
@@ -20,7 +21,7 @@ ProgressReport Progress::report() const {
   ProgressReport report{.done = done_, .total = total_, .rate = 0, .remaining_seconds = -1};
   if (seconds > 0 && done_ > already_) {
     report.rate = static_cast<double>(done_ - already_) / seconds;
-    report.remaining_seconds = static_cast<double>(total_ - done_) / report.rate;
+    report.remaining_seconds = static_cast<double>(total_ - std::min(done_, total_)) / report.rate;
   }
   return report;
 }
