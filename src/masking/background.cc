@@ -14,10 +14,20 @@ namespace {
 
 constexpr std::size_t kEnumeratedRows = 65'536;  // {0,1}^n up to 16 columns is always enumerated
 
-Frame mean_row(const Frame& data, const InputColumns& columns) {
+std::vector<std::uint32_t> player_columns(const Players& players) {
+  std::vector<std::uint32_t> all;
+  for (const auto& columns : players.columns) all.insert(all.end(), columns.begin(), columns.end());
+  return all;
+}
+
+Frame mean_row(const Frame& data, const InputColumns& columns, const Players& players) {
   Frame frame{.rows = 1, .width = data.width, .values = std::vector<double>(data.width)};
+  std::vector<bool> owned(data.width);
+  for (const std::uint32_t c : player_columns(players)) owned[c] = true;
   for (std::size_t c = 0; c < data.width; ++c) {
     if (!columns.categories[c].empty()) {
+      frame.values[c] = std::nan("");
+      if (!owned[c]) continue;  // never replaced
       throw input_error(fmt::format("--background mean: column \"{}\" holds categories, which have no mean",
                                     columns.names[c]),
                         "use --background data or row:K");
@@ -42,12 +52,6 @@ Frame permuted_columns(const Frame& data, std::uint64_t seed) {
     for (std::size_t r = 0; r < data.rows; ++r) frame.row(r)[c] = data.row(order[r])[c];
   }
   return frame;
-}
-
-std::vector<std::uint32_t> player_columns(const Players& players) {
-  std::vector<std::uint32_t> all;
-  for (const auto& columns : players.columns) all.insert(all.end(), columns.begin(), columns.end());
-  return all;
 }
 
 // Columns that no player owns are never replaced; they are 0 here and not read.
@@ -127,7 +131,8 @@ Background make_background(const std::string& spec, const std::optional<Table>& 
         .frame = permuted_columns(data, seed),
         .product = true};
   } else if (spec == "mean") {
-    background = {.description = "the mean of the data", .frame = mean_row(data, columns), .fixed = true};
+    background = {
+        .description = "the mean of the data", .frame = mean_row(data, columns, players), .fixed = true};
   } else if (spec.starts_with("row:")) {
     const auto row = data.row(row_number(spec, data));
     background = {.description = fmt::format("data row {} (counted from 0)", spec.substr(4)),
