@@ -22,6 +22,14 @@ double clip(double p) { return std::clamp(p, kProbabilityFloor, 1 - kProbability
 
 std::size_t classes_of(std::size_t outputs) { return std::max<std::size_t>(outputs, 2); }
 
+// The labels that a value of the truth may go by.
+std::vector<std::string> label_texts(const Column& column, double value) {
+  if (column.type == ColumnType::text) return {column.dictionary[static_cast<std::size_t>(value)]};
+  if (column.type == ColumnType::number) return {fmt::format("{}", value)};
+  if (value == 0) return {"false", "False", "FALSE", "0"};
+  return {"true", "True", "TRUE", "1"};
+}
+
 }  // namespace
 
 std::optional<LossKind> parse_loss(std::string_view name) {
@@ -101,10 +109,6 @@ std::vector<double> Loss::read_truth(const Table& data, const std::string& targe
   const auto place = [&](std::size_t row) {
     return fmt::format("{}: column \"{}\", {}", data.source, target, data.row_name(row));
   };
-  const auto text_of = [&](double value) {
-    return column.type == ColumnType::text ? column.dictionary[static_cast<std::size_t>(value)]
-                                           : fmt::format("{}", value);
-  };
   if (classes && column.type == ColumnType::text && !by_label) {
     auto shown = column.dictionary;
     std::sort(shown.begin(), shown.end());
@@ -120,9 +124,10 @@ std::vector<double> Loss::read_truth(const Table& data, const std::string& targe
     if (std::isnan(value)) throw input_error(fmt::format("{}: the truth is missing", place(row)));
     truth[row] = value;
     if (by_label) {
-      const auto label = std::find(labels_.begin(), labels_.end(), text_of(value));
+      const std::vector<std::string> texts = label_texts(column, value);
+      const auto label = std::find_first_of(labels_.begin(), labels_.end(), texts.begin(), texts.end());
       if (label == labels_.end()) {
-        throw input_error(fmt::format("{}: \"{}\" is none of the classes {}", place(row), text_of(value),
+        throw input_error(fmt::format("{}: \"{}\" is none of the classes {}", place(row), texts.front(),
                                       fmt::join(labels_, ", ")));
       }
       truth[row] = static_cast<double>(label - labels_.begin());
