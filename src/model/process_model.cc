@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "core/hash.h"
+#include "data/text_column.h"
 #include "hifi/error.h"
 #include "model/child_process.h"
 
@@ -19,6 +20,9 @@ namespace {
 
 constexpr double kProbeSeconds = 30;
 constexpr double kBatchSeconds = 600;
+// Beyond these a program prints without end.
+constexpr std::size_t kProbeBytes = 1 << 20;
+constexpr std::size_t kBytesPerNumber = 64;
 
 double limit(double otherwise) {
   const char* text = std::getenv("HIFI_PROCESS_TIMEOUT");
@@ -50,15 +54,15 @@ class ProcessModel : public Model {
     info_.width = columns.size();
     std::vector<double> probe;
     for (const Column& column : columns) {
+      header_ += info_.columns.empty() ? "" : ",";
       info_.columns.push_back(column.name);
-      header_ += header_.empty() ? "" : ",";
       append_text(header_, column.name);
       types_.push_back(column.type);
       info_.categories.push_back(column.dictionary);
       probe.push_back(column.values.at(0));
     }
     header_ += '\n';
-    const std::string answer = run_child(command_, table(probe, 1), limit(kProbeSeconds));
+    const std::string answer = run_child(command_, table(probe, 1), limit(kProbeSeconds), kProbeBytes);
     const std::string_view line = std::string_view(answer).substr(0, answer.find('\n'));
     info_.outputs = static_cast<std::size_t>(std::count(line.begin(), line.end(), ',')) + 1;
     if (info_.outputs > 1) info_.task = Task::classification;
@@ -70,7 +74,8 @@ class ProcessModel : public Model {
 
   void predict(std::span<const double> rows, std::size_t count, std::span<double> out) const override {
     if (count == 0) return;
-    parse(run_child(command_, table(rows, count), limit(kBatchSeconds)), count, out);
+    const std::size_t most = kProbeBytes + kBytesPerNumber * count * info_.outputs;
+    parse(run_child(command_, table(rows, count), limit(kBatchSeconds), most), count, out);
   }
 
  private:
@@ -122,10 +127,10 @@ class ProcessModel : public Model {
       line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
       const bool last = k + 1 == out.size();
       if (error != std::errc() || (last ? !line.empty() : line.empty() || line[0] != ',')) {
-        fail(fmt::format("line {} is \"{}\", not {}", row + 1, whole.substr(0, 60),
+        fail(fmt::format("line {} is \"{}\", not {}", row + 1, one_line(whole, 60),
                          out.size() == 1 ? "one number" : fmt::format("{} numbers", out.size())));
       }
-      if (!std::isfinite(out[k])) fail(fmt::format("line {} is \"{}\"", row + 1, whole.substr(0, 60)));
+      if (!std::isfinite(out[k])) fail(fmt::format("line {} is \"{}\"", row + 1, one_line(whole, 60)));
       if (!last) line.remove_prefix(1);
     }
   }
