@@ -58,8 +58,8 @@ TEST(Groups, BadFiles) {
   EXPECT_EQ(refused("{}"), "there are no players");
   EXPECT_TRUE(contains(refused("{"), "not valid JSON"));
   EXPECT_TRUE(contains(refused("\xff{}"), "not valid JSON"));
-  EXPECT_TRUE(contains(refused(std::string(1'000'000, '[')), "not valid JSON"));
-  EXPECT_EQ(refused(std::string(1'000'000, '[') + std::string(1'000'000, ']')), "not an object of groups");
+  EXPECT_TRUE(contains(refused(std::string(100'000, '[')), "not valid JSON"));
+  EXPECT_EQ(refused(std::string(100'000, '[') + std::string(100'000, ']')), "not an object of groups");
   EXPECT_TRUE(contains(error_of([&] { players_from_groups(folder.path("gone"), {"a"}); }), "No such file"));
 }
 
