@@ -63,28 +63,37 @@ Link parse_link(const std::string& name) {
   return name == "sigmoid" ? Link::sigmoid : Link::none;
 }
 
+AuditInputs open_inputs(const ExplainRequest& request) {
+  AuditInputs inputs{.data = read_table(request.data)};
+  if (inputs.data.rows == 0) throw input_error(fmt::format("{}: the table has no rows", request.data));
+  if (!request.target.empty()) inputs.data.require(request.target);
+  if (is_background_table(request.background)) {
+    inputs.background = read_table(request.background);
+    unite_dictionaries(inputs.data, *inputs.background);
+  }
+  if (candidate_columns(inputs.data, request).empty()) {
+    throw input_error(fmt::format("{}: there is no column besides the target", request.data));
+  }
+  inputs.model = open_model(request.model, candidate_columns(inputs.data, request));
+  return inputs;
+}
+
 }  // namespace
 
-Audit::Audit(const ExplainRequest& request, Shard shard, Workers& workers) : workers_(workers) {
-  open(request);
+Audit::Audit(const ExplainRequest& request, Shard shard, Workers& workers)
+    : Audit(request, open_inputs(request), shard, workers) {}
+
+Audit::Audit(const ExplainRequest& request, AuditInputs inputs, Shard shard, Workers& workers)
+    : workers_(workers) {
+  take(request, std::move(inputs));
   probe(request);
   make_plan(request, shard);
 }
 
-void Audit::open(const ExplainRequest& request) {
-  Table data = read_table(request.data);
-  if (data.rows == 0) throw input_error(fmt::format("{}: the table has no rows", request.data));
-  if (!request.target.empty()) data.require(request.target);
-  std::optional<Table> background;
-  if (is_background_table(request.background)) {
-    background = read_table(request.background);
-    unite_dictionaries(data, *background);
-  }
+void Audit::take(const ExplainRequest& request, AuditInputs inputs) {
+  const Table& data = inputs.data;
   clusters_ = read_clusters(data, request.cluster);
-  if (candidate_columns(data, request).empty()) {
-    throw input_error(fmt::format("{}: there is no column besides the target", request.data));
-  }
-  model_ = open_model(request.model, candidate_columns(data, request));
+  model_ = std::move(inputs.model);
   match_columns(request, data);
   players_ = !request.groups.empty()
                  ? players_from_groups(request.groups, columns_.names)
@@ -100,8 +109,8 @@ void Audit::open(const ExplainRequest& request) {
   }
   instances_ = make_frame(data, columns_);
   truth_ = loss_->read_truth(data, request.target);
-  background_ = make_background(request.background, background, instances_, columns_, players_, request.exact,
-                                request.seed);
+  background_ = make_background(request.background, inputs.background, instances_, columns_, players_,
+                                request.exact, request.seed);
   data_hash_ = hex_hash(frame_hash(instances_, columns_) + fmt::format(" {}", hash_numbers(truth_, 0).low));
 }
 
@@ -182,6 +191,7 @@ void Audit::make_plan(const ExplainRequest& request, Shard shard) {
   plan_.background_weights = std::move(weights.background);
   plan_.round_weights = std::move(weights.round);
   plan_.instances = instances_.rows;
+  plan_.pairs = background_.product ? 0 : std::uint64_t{instances_.rows} * background_.frame.rows;
   plan_.population = background_.fixed                            ? Population::instances
                      : background_.is_data                        ? Population::rows
                      : draws_->all_distinct() && !draws_->exact() ? Population::draws

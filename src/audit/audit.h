@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,11 +37,20 @@ struct Forecast {
   double seconds = 0;  // from a timed probe; informs the reader, never the plan
 };
 
+// What an audit works on. `background` is the table that the request names, if it names one.
+struct AuditInputs {
+  Table data;
+  std::optional<Table> background;
+  std::unique_ptr<Model> model;
+};
+
 class Audit {
  public:
   // Reads and checks everything. Throws Error: usage, input (does not fit), model (fails, is
   // non-deterministic or does not answer what --check-predictions says).
   Audit(const ExplainRequest& request, Shard shard, Workers& workers);
+  // The same with inputs that are in memory already: for models that are functions of this program.
+  Audit(const ExplainRequest& request, AuditInputs inputs, Shard shard, Workers& workers);
 
   const RunPlan& plan() const { return plan_; }
   const Forecast& forecast() const { return forecast_; }
@@ -52,7 +62,7 @@ class Audit {
   LatticeState run(RunFile* file, Progress::Listener listener);
 
  private:
-  void open(const ExplainRequest& request);
+  void take(const ExplainRequest& request, AuditInputs inputs);
   void match_columns(const ExplainRequest& request, const Table& data);
   void probe(const ExplainRequest& request);
   void add_warnings();

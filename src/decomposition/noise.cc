@@ -22,12 +22,13 @@ double bessel(std::size_t blocks) {
 }
 
 void append(Noise& noise, const std::vector<std::vector<double>>& blocks,
-            const std::vector<std::uint64_t>& weights, const std::vector<double>& means, double draws) {
+            const std::vector<std::uint64_t>& weights, const std::vector<double>& means, double draws,
+            double shrink = 1) {
   if (blocks.size() < 2) return;
   noise.rows.parts.push_back(blocks.size());
   for (std::size_t g = 0; g < blocks.size(); ++g) {
     noise.influence.emplace_back(means.size(), 0.0F);
-    add_part(blocks[g], static_cast<double>(weights[g]), means, draws, bessel(blocks.size()),
+    add_part(blocks[g], static_cast<double>(weights[g]), means, draws, shrink * bessel(blocks.size()),
              noise.influence.back());
   }
   noise.kind = Noise::Kind::blocks;
@@ -79,7 +80,11 @@ Noise montecarlo_noise(const Lattice& lattice, const std::vector<double>& means,
     noise.kind = Noise::Kind::none;
   } else if (plan.draws >= kMinDraws) {
     noise.units = static_cast<double>(plan.draws);
-    append(noise, lattice.sums.round, plan.round_weights, means, static_cast<double>(lattice.draws));
+    // Draws are taken without replacement: the error goes to 0 as they become all pairs.
+    const double share =
+        plan.pairs == 0 ? 0 : static_cast<double>(plan.draws) / static_cast<double>(plan.pairs);
+    append(noise, lattice.sums.round, plan.round_weights, means, static_cast<double>(lattice.draws),
+           std::sqrt(1 - share));
     set_scale(noise);
   }
   return noise;

@@ -70,6 +70,7 @@ std::string RunPlan::to_json() const {
                      {"blocks", {instance_blocks, background_blocks, round_blocks}},
                      {"weights", {instance_weights, background_weights, round_weights}},
                      {"instances", instances},
+                     {"pairs", pairs},
                      {"population", kPopulations[static_cast<std::size_t>(population)]},
                      {"batch", batch_rows},
                      {"tie_tolerance", tie_tolerance},
@@ -101,6 +102,7 @@ RunPlan RunPlan::from_json(const std::string& text, const std::string& place) {
     j.at("weights").at(1).get_to(plan.background_weights);
     j.at("weights").at(2).get_to(plan.round_weights);
     j.at("instances").get_to(plan.instances);
+    j.at("pairs").get_to(plan.pairs);
     plan.population = parse_population(j.at("population").get<std::string>(), place);
     j.at("batch").get_to(plan.batch_rows);
     j.at("tie_tolerance").get_to(plan.tie_tolerance);

@@ -38,6 +38,7 @@ struct RunPlan {
   std::vector<std::uint64_t> background_weights;
   std::vector<std::uint64_t> round_weights;
   std::uint64_t instances = 0;
+  std::uint64_t pairs = 0;  // of instance and background row; 0: more than can be enumerated
   Population population = Population::rows;
   std::size_t batch_rows = 0;
   double tie_tolerance = 0;
