@@ -50,8 +50,9 @@ void run_exhaustive(Game& game, const DrawPlan& draws, const RunPlan& plan, Latt
     while (state.draws_done < all) {
       batch.resize(std::min(unit, all - state.draws_done));
       draws.fill(state.block, state.draws_done, batch);
+      if (interrupt_requested()) saver.now();
+      check_interrupt();
       try {
-        check_interrupt();
         game.accumulate(batch, state.tile, workers);
       } catch (...) {
         // A lattice of one chunk has not been touched by the failed unit; a larger one keeps its last save.
