@@ -1,6 +1,7 @@
 #include "vocabulary/lattice_store.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -23,16 +24,22 @@ Position read_position(const RunFile& file, const RunPlan& plan) {
   Position position;
   try {
     const auto j = nlohmann::json::parse(*text);
+    if (!j.at("block").is_number_unsigned() || !j.at("draws").is_number_unsigned()) {
+      throw input_error(fmt::format("{}: the position in the run file is no count", file.path()));
+    }
     position = {.block = j.at("block"), .draws = j.at("draws")};
   } catch (const nlohmann::json::exception& error) {
     throw input_error(
         fmt::format("{}: the position in the run file is broken: {}", file.path(), error.what()));
   }
-  if (position.block < plan.begin_block() || position.block > plan.end_block()) {
+  if (position.block < plan.begin_block() || position.block > plan.end_block() ||
+      position.draws > plan.draws) {
     throw input_error(fmt::format("{}: the position in the run file is out of range", file.path()));
   }
   return position;
 }
+
+std::size_t coalitions_of(const RunPlan& plan) { return std::size_t{1} << plan.players.size(); }
 
 std::string tile_name(std::size_t block) { return fmt::format("tile {}", block); }
 
@@ -52,6 +59,10 @@ void put_sums(RunFile& file, const std::string& name, const BlockSums& sums) {
 
 void read_sums(const RunFile& file, const std::string& name, BlockSums& sums) {
   for_each_array(sums, [&](std::size_t k, std::vector<double>& array) { file.read_array(name, k, array); });
+}
+
+void require_sums(const RunFile& file, const std::string& name, const RunPlan& plan) {
+  file.require_arrays(name, plan.background_blocks + plan.round_blocks + 1, coalitions_of(plan));
 }
 
 Lattice empty_lattice(const RunPlan& plan) {
@@ -107,7 +118,7 @@ std::vector<std::size_t> order_parts(const std::vector<std::string>& paths,
 
 LatticeState LatticeState::start(const RunPlan& plan) {
   LatticeState state{.lattice = {}, .tile = {}, .block = plan.begin_block(), .draws_done = 0};
-  state.tile = zero_sums(std::size_t{1} << plan.players.size(), plan.background_blocks, plan.round_blocks);
+  state.tile = zero_sums(coalitions_of(plan), plan.background_blocks, plan.round_blocks);
   if (plan.shards == 1) state.lattice = empty_lattice(plan);
   return state;
 }
@@ -130,8 +141,13 @@ void LatticeStore::save(const LatticeState& state) {
 }
 
 LatticeState LatticeStore::load() {
-  LatticeState state = LatticeState::start(plan_);
   const Position position = read_position(file_, plan_);
+  if (plan_.shards == 1 && position.block > 0) {
+    file_.require_arrays("instance", position.block, coalitions_of(plan_));
+    require_sums(file_, "sums", plan_);
+  }
+  if (position.draws > 0) require_sums(file_, tile_name(position.block), plan_);
+  LatticeState state = LatticeState::start(plan_);
   state.block = position.block;
   state.draws_done = position.draws;
   if (plan_.shards == 1 && state.block > 0) {
@@ -154,6 +170,8 @@ bool is_complete(const RunFile& file, const RunPlan& plan) {
 }
 
 Lattice read_lattice(const RunFile& file, const RunPlan& plan) {
+  file.require_arrays("instance", plan.instance_blocks, coalitions_of(plan));
+  require_sums(file, "sums", plan);
   Lattice lattice = empty_lattice(plan);
   for (std::size_t b = 0; b < plan.instance_blocks; ++b) file.read_array("instance", b, lattice.instance[b]);
   read_sums(file, "sums", lattice.sums);
@@ -177,17 +195,21 @@ void merge_runs(const std::vector<std::string>& parts, const std::string& out) {
     }
   }
   whole.block = plan.instance_blocks;
-  const std::string part = out + ".part";
-  std::filesystem::remove(part);
+  const std::string part = fmt::format("{}.{}.part", out, getpid());
+  std::error_code error;
   try {
     RunFile file = RunFile::create(part, plan.to_json());
     LatticeStore(file, plan).save(whole);
     file.commit([&] { file.log(fmt::format("merged from {} shards", order.size())); });
-  } catch (const Error& error) {
+  } catch (const Error& failure) {
     RunFile::discard(part);
-    throw input_error(error.what(), error.hint());
+    throw input_error(failure.what(), failure.hint());
   }
-  std::filesystem::rename(part, out);
+  std::filesystem::rename(part, out, error);
+  if (!error) return;
+  const std::string reason = error.message();
+  std::filesystem::remove(part, error);
+  throw input_error(fmt::format("{}: cannot be written: {}", out, reason));
 }
 
 }  // namespace hifi

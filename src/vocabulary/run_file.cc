@@ -4,9 +4,12 @@
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
+#include <new>
 #include <utility>
 
+#include "core/hash.h"
 #include "hifi/error.h"
 
 namespace hifi {
@@ -18,9 +21,9 @@ constexpr int kSchemaVersion = 1;
 constexpr std::size_t kChunk = 65'536;
 
 constexpr const char* kSchema = R"(
-  CREATE TABLE texts (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+  CREATE TABLE texts (key TEXT PRIMARY KEY, value TEXT NOT NULL, hash TEXT NOT NULL);
   CREATE TABLE arrays (partition TEXT NOT NULL, block INTEGER NOT NULL, chunk INTEGER NOT NULL,
-                       data BLOB NOT NULL, PRIMARY KEY (partition, block, chunk));
+                       hash TEXT NOT NULL, data BLOB NOT NULL, PRIMARY KEY (partition, block, chunk));
   CREATE TABLE cells (coalition BLOB PRIMARY KEY, k INTEGER NOT NULL, sum REAL NOT NULL,
                       squares REAL NOT NULL, blocks BLOB NOT NULL);
   CREATE TABLE log (id INTEGER PRIMARY KEY, message TEXT NOT NULL);
@@ -84,7 +87,7 @@ class Statement {
   bool copy_blob(int column, std::span<double> out) {
     const void* bytes = sqlite3_column_blob(statement_, column);
     if (static_cast<std::size_t>(sqlite3_column_bytes(statement_, column)) != out.size_bytes()) return false;
-    std::copy_n(static_cast<const double*>(bytes), out.size(), out.data());
+    std::memcpy(out.data(), bytes, out.size_bytes());  // SQLite's pointer is not aligned for doubles
     return true;
   }
 
@@ -100,6 +103,10 @@ class Statement {
   int bound_ = 0;
 };
 
+std::string hash_of(std::span<const double> values) {
+  return hex_hash({reinterpret_cast<const char*>(values.data()), values.size_bytes()});
+}
+
 int pragma(const std::string& path, sqlite3* db, const char* sql) {
   Statement statement(path, db, sql);
   return statement.step() ? static_cast<int>(statement.number(0)) : 0;
@@ -107,7 +114,9 @@ int pragma(const std::string& path, sqlite3* db, const char* sql) {
 
 sqlite3* open_database(const std::string& path, int flags) {
   sqlite3* db = nullptr;
-  if (sqlite3_open_v2(path.c_str(), &db, flags, nullptr) != SQLITE_OK) {
+  // Names like ":memory:" mean something to SQLite, "./:memory:" does not.
+  const std::string plain = path.starts_with('/') ? path : "./" + path;
+  if (sqlite3_open_v2(plain.c_str(), &db, flags, nullptr) != SQLITE_OK) {
     const std::string reason = db == nullptr ? "out of memory" : sqlite3_errmsg(db);
     sqlite3_close(db);
     throw input_error(fmt::format("{}: {}", path, reason));
@@ -123,6 +132,25 @@ sqlite3* open_database(const std::string& path, int flags) {
   return db;
 }
 
+// Everything the database declares.
+std::string schema_of(const std::string& path, sqlite3* db) {
+  Statement statement(path, db, "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name");
+  std::string text;
+  while (statement.step()) {
+    for (int column = 0; column < 4; ++column) text += statement.text(column) + '\n';
+  }
+  return text;
+}
+
+std::string expected_schema() {
+  sqlite3* db = nullptr;
+  const int result = sqlite3_open_v2(":memory:", &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+  const std::unique_ptr<sqlite3, decltype(&sqlite3_close)> owner(db, sqlite3_close);
+  if (result != SQLITE_OK) throw std::bad_alloc();
+  execute(":memory:", db, kSchema);
+  return schema_of(":memory:", db);
+}
+
 }  // namespace
 
 void RunFile::Close::operator()(sqlite3* db) const { sqlite3_close(db); }
@@ -134,15 +162,15 @@ RunFile& RunFile::operator=(RunFile&&) noexcept = default;
 RunFile::~RunFile() = default;
 
 RunFile RunFile::create(const std::string& path, const std::string& plan) {
-  if (std::filesystem::exists(path)) {
+  std::error_code ignored;
+  if (std::filesystem::exists(path, ignored)) {
     throw input_error(fmt::format("{}: exists already", path),
                       "continue it with `hifi resume`, or remove it, or choose another name");
   }
   try {
     RunFile file(path, std::unique_ptr<sqlite3, Close>(
                            open_database(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)));
-    execute(path, file.db_.get(),
-            "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
+    execute(path, file.db_.get(), "PRAGMA locking_mode = EXCLUSIVE");
     file.commit([&] {
       execute(path, file.db_.get(), kSchema);
       execute(
@@ -160,16 +188,21 @@ RunFile RunFile::create(const std::string& path, const std::string& plan) {
 
 void RunFile::discard(const std::string& path) {
   std::error_code ignored;
-  for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(path + suffix, ignored);
+  for (const char* suffix : {"", "-journal"}) std::filesystem::remove(path + suffix, ignored);
 }
 
 RunFile RunFile::open(const std::string& path, Mode mode) {
-  if (!std::filesystem::exists(path)) throw input_error(fmt::format("{}: no such file", path));
-  if (std::filesystem::is_directory(path)) throw input_error(fmt::format("{}: is a directory", path));
-  // A reader opens for writing too: after a kill, the journal beside the file must be played back.
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (!std::filesystem::exists(status)) {
+    throw input_error(fmt::format("{}: {}", path, error ? error.message() : "No such file or directory"));
+  }
+  if (std::filesystem::is_directory(status)) throw input_error(fmt::format("{}: is a directory", path));
+  if (!std::filesystem::is_regular_file(status)) throw input_error(fmt::format("{}: is not a file", path));
+  // A reader opens for writing too: after a kill, the journal beside the file must be rolled back.
   RunFile file(path, std::unique_ptr<sqlite3, Close>(open_database(path, SQLITE_OPEN_READWRITE)));
   sqlite3* db = file.db_.get();
-  if (mode == Mode::write) execute(path, db, "PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = NORMAL");
+  if (mode == Mode::write) execute(path, db, "PRAGMA locking_mode = EXCLUSIVE");
   execute(path, db, "PRAGMA cell_size_check = ON");
   if (pragma(path, db, "PRAGMA application_id") != kApplicationId) {
     throw input_error(fmt::format("{}: not a run file of hifi", path));
@@ -179,6 +212,10 @@ RunFile RunFile::open(const std::string& path, Mode mode) {
     throw input_error(fmt::format("{}: schema {} is newer than this hifi, which reads up to {}", path,
                                   version, kSchemaVersion),
                       "install a newer hifi");
+  }
+  // Nothing but our own tables: no view, trigger or virtual table under their names.
+  if (version < 1 || schema_of(path, db) != expected_schema()) {
+    throw input_error(fmt::format("{}: not a run file of hifi: its tables are not ours", path));
   }
   if (mode == Mode::write) execute(path, db, "BEGIN EXCLUSIVE; COMMIT");
   return file;
@@ -196,23 +233,31 @@ void RunFile::commit(const std::function<void()>& body) {
 }
 
 void RunFile::put_text(const std::string& key, const std::string& value) {
-  Statement(path_, db_.get(), "INSERT OR REPLACE INTO texts VALUES (?, ?)").bind(key).bind(value).step();
+  Statement(path_, db_.get(), "INSERT OR REPLACE INTO texts VALUES (?, ?, ?)")
+      .bind(key)
+      .bind(value)
+      .bind(hex_hash(value))
+      .step();
 }
 
 std::optional<std::string> RunFile::text(const std::string& key) const {
-  Statement statement(path_, db_.get(), "SELECT value FROM texts WHERE key = ?");
+  Statement statement(path_, db_.get(), "SELECT value, hash FROM texts WHERE key = ?");
   if (!statement.bind(key).step()) return std::nullopt;
-  return statement.text(0);
+  std::string value = statement.text(0);
+  if (statement.text(1) != hex_hash(value)) damaged(fmt::format("text {}", key), "not what was written");
+  return value;
 }
 
 void RunFile::put_array(const std::string& partition, std::size_t block, std::span<const double> values) {
   for (std::size_t chunk = 0; chunk * kChunk < values.size(); ++chunk) {
     const std::size_t begin = chunk * kChunk;
-    Statement(path_, db_.get(), "INSERT OR REPLACE INTO arrays VALUES (?, ?, ?, ?)")
+    const auto part = values.subspan(begin, std::min(kChunk, values.size() - begin));
+    Statement(path_, db_.get(), "INSERT OR REPLACE INTO arrays VALUES (?, ?, ?, ?, ?)")
         .bind(partition)
         .bind(block)
         .bind(chunk)
-        .bind(values.subspan(begin, std::min(kChunk, values.size() - begin)))
+        .bind(hash_of(part))
+        .bind(part)
         .step();
   }
 }
@@ -220,15 +265,30 @@ void RunFile::put_array(const std::string& partition, std::size_t block, std::sp
 void RunFile::read_array(const std::string& partition, std::size_t block, std::span<double> values) const {
   for (std::size_t chunk = 0; chunk * kChunk < values.size(); ++chunk) {
     const std::size_t begin = chunk * kChunk;
+    const auto part = values.subspan(begin, std::min(kChunk, values.size() - begin));
+    const auto name = [&] { return fmt::format("array {}/{}/{}", partition, block, chunk); };
     Statement statement(path_, db_.get(),
-                        "SELECT data FROM arrays WHERE partition = ? AND block = ? AND chunk = ?");
-    const bool found = statement.bind(partition).bind(block).bind(chunk).step();
-    if (!found || !statement.copy_blob(0, values.subspan(begin, std::min(kChunk, values.size() - begin)))) {
-      throw input_error(fmt::format("{}: array {}/{}/{} is {}", path_, partition, block, chunk,
-                                    found ? "of the wrong size" : "missing"),
-                        "the run file is damaged; compute it again");
-    }
+                        "SELECT data, hash FROM arrays WHERE partition = ? AND block = ? AND chunk = ?");
+    if (!statement.bind(partition).bind(block).bind(chunk).step()) damaged(name(), "missing");
+    if (!statement.copy_blob(0, part)) damaged(name(), "of the wrong size");
+    if (statement.text(1) != hash_of(part)) damaged(name(), "not what was written");
   }
+}
+
+void RunFile::require_arrays(const std::string& partition, std::size_t arrays, std::size_t size) const {
+  Statement statement(path_, db_.get(),
+                      "SELECT count(*), coalesce(sum(length(data)), 0) FROM arrays WHERE partition = ?");
+  statement.bind(partition).step();
+  const auto chunks = static_cast<std::size_t>(statement.number(0));
+  const auto bytes = static_cast<std::size_t>(statement.number(1));
+  if (chunks != arrays * ((size + kChunk - 1) / kChunk) || bytes != arrays * size * sizeof(double)) {
+    damaged(fmt::format("array {}", partition), "missing or of the wrong size");
+  }
+}
+
+void RunFile::damaged(const std::string& part, const char* what) const {
+  throw input_error(fmt::format("{}: {} is {}", path_, part, what),
+                    "the run file is damaged; compute it again");
 }
 
 void RunFile::drop_arrays(const std::string& partition) {

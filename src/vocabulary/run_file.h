@@ -23,7 +23,8 @@ class RunFile {
  public:
   enum class Mode { read, write };
 
-  // A new file with its plan (JSON text). Throws Error(input) if the path exists or cannot be created.
+  // A new file with its plan (JSON text). Throws Error(input) if the path exists or cannot be created;
+  // nothing is left then.
   static RunFile create(const std::string& path, const std::string& plan);
   // Removes a run file and what SQLite keeps beside it. REQUIRES: it is not open
   static void discard(const std::string& path);
@@ -45,8 +46,11 @@ class RunFile {
 
   // Arrays of one number per coalition, stored in chunks of 65,536 coalitions.
   void put_array(const std::string& partition, std::size_t block, std::span<const double> values);
-  // Throws Error(input) if it is absent or of another size.
+  // Throws Error(input) if it is absent, of another size, or not what was written.
   void read_array(const std::string& partition, std::size_t block, std::span<double> values) const;
+  // Throws Error(input) unless the partition holds so many arrays of this size: asked before memory is taken
+  // for them, because the plan may claim anything.
+  void require_arrays(const std::string& partition, std::size_t arrays, std::size_t size) const;
   void drop_arrays(const std::string& partition);
 
   void log(const std::string& message);
@@ -57,6 +61,7 @@ class RunFile {
     void operator()(sqlite3* db) const;
   };
   RunFile(std::string path, std::unique_ptr<sqlite3, Close> db);
+  [[noreturn]] void damaged(const std::string& part, const char* what) const;
 
   std::string path_;
   std::unique_ptr<sqlite3, Close> db_;

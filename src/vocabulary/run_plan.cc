@@ -6,6 +6,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "data/text_column.h"
 #include "hifi/coalition.h"
 #include "hifi/error.h"
 
@@ -15,7 +16,8 @@ namespace {
 
 using nlohmann::json;
 
-// Shards may run where files have other paths; the hashes tell whether they are the same files.
+// Shards may run where files have other paths; the hashes tell whether they are the same files. What follows
+// from the memory, the blocks, is compared.
 constexpr const char* kNotCompared[] = {"/shard/0",
                                         "/shard/1",
                                         "/options/model",
@@ -23,6 +25,7 @@ constexpr const char* kNotCompared[] = {"/shard/0",
                                         "/options/background",
                                         "/options/groups",
                                         "/options/check_predictions",
+                                        "/options/max_memory",
                                         "/provenance/model/path",
                                         "/provenance/data/path",
                                         "/provenance/background/description"};
@@ -42,16 +45,53 @@ json warnings_json(const std::vector<Warning>& warnings) {
   return list;
 }
 
+// A file from a stranger may nest so deep that writing it out again would overflow the stack.
+json parse_flat(const std::string& text) {
+  constexpr int kDepth = 16;
+  return json::parse(text, [](int depth, json::parse_event_t, json&) {
+    if (depth > kDepth) throw input_error("nested too deep");
+    return true;
+  });
+}
+
+// A count. json::get would wrap -1 and cut 1e300.
+template <class T>
+void take_count(const json& value, T& count) {
+  if (!value.is_number_unsigned())
+    throw input_error(fmt::format("{} is no count", one_line(value.dump(), 40)));
+  value.get_to(count);
+}
+
+void take_counts(const json& list, std::vector<std::uint64_t>& counts) {
+  for (const json& value : list) take_count(value, counts.emplace_back());
+}
+
+void take_object(const json& value, std::string& text) {
+  if (!value.is_object()) throw input_error(fmt::format("{} is no object", one_line(value.dump(), 40)));
+  text = value.dump();
+}
+
+bool adds_up(const std::vector<std::uint64_t>& weights, std::uint64_t draws) {
+  for (const std::uint64_t weight : weights) {
+    if (weight > draws) return false;
+    draws -= weight;
+  }
+  return draws == 0;
+}
+
 void check(const RunPlan& plan, const std::string& place) {
-  const bool sane = !plan.players.empty() && plan.players.size() <= 30 && plan.draws > 0 &&
-                    plan.draws <= std::uint64_t{1} << 62 && plan.instance_blocks >= 1 &&
-                    plan.instance_blocks <= 4096 && plan.background_blocks >= 1 &&
-                    plan.background_blocks <= 4096 && plan.round_blocks <= 4096 && plan.shard >= 1 &&
-                    plan.shard <= plan.shards && plan.shards <= plan.instance_blocks &&
-                    plan.tie_tolerance >= 0 && plan.instance_weights.size() == plan.instance_blocks &&
-                    plan.background_weights.size() == plan.background_blocks &&
-                    plan.round_weights.size() == plan.round_blocks &&
-                    (plan.population != Population::rows || plan.instance_blocks == plan.background_blocks);
+  const bool sane =
+      !plan.players.empty() && plan.players.size() <= 30 && plan.draws > 0 &&
+      plan.draws <= std::uint64_t{1} << 62 && plan.instance_blocks >= 1 && plan.instance_blocks <= 4096 &&
+      plan.background_blocks >= 1 && plan.background_blocks <= 4096 && plan.round_blocks <= 4096 &&
+      plan.shard >= 1 && plan.shard <= plan.shards && plan.shards <= plan.instance_blocks &&
+      plan.tie_tolerance >= 0 && plan.instance_weights.size() == plan.instance_blocks &&
+      plan.background_weights.size() == plan.background_blocks &&
+      plan.round_weights.size() == plan.round_blocks && adds_up(plan.instance_weights, plan.draws) &&
+      adds_up(plan.background_weights, plan.draws) &&
+      (plan.round_blocks == 0 || adds_up(plan.round_weights, plan.draws)) &&
+      plan.loss_range.value_or(0) >= 0 && plan.confidence > 0 && plan.confidence < 1 &&
+      (plan.population != Population::rows || plan.instance_blocks == plan.background_blocks);
   if (!sane) throw input_error(fmt::format("{}: the plan in the run file is out of range", place));
 }
 
@@ -79,40 +119,40 @@ std::string RunPlan::to_json() const {
                      {"confidence", confidence},
                      {"warnings", warnings_json(warnings)},
                      {"shard", {shard, shards}}};
-  return plan.dump();
+  return plan.dump(-1, ' ', false, json::error_handler_t::replace);  // paths may be in any encoding
 }
 
 RunPlan RunPlan::from_json(const std::string& text, const std::string& place) {
   RunPlan plan;
   try {
-    const json j = json::parse(text);
+    const json j = parse_flat(text);
     j.at("version").get_to(plan.version);
     j.at("players").get_to(plan.players);
     j.at("loss").get_to(plan.loss);
     j.at("measure").get_to(plan.measure);
     j.at("expected").get_to(plan.expected);
-    plan.options = j.at("options").dump();
-    plan.provenance = j.at("provenance").dump();
-    j.at("draws").get_to(plan.draws);
+    take_object(j.at("options"), plan.options);
+    take_object(j.at("provenance"), plan.provenance);
+    take_count(j.at("draws"), plan.draws);
     j.at("exact").get_to(plan.exact);
-    j.at("blocks").at(0).get_to(plan.instance_blocks);
-    j.at("blocks").at(1).get_to(plan.background_blocks);
-    j.at("blocks").at(2).get_to(plan.round_blocks);
-    j.at("weights").at(0).get_to(plan.instance_weights);
-    j.at("weights").at(1).get_to(plan.background_weights);
-    j.at("weights").at(2).get_to(plan.round_weights);
-    j.at("instances").get_to(plan.instances);
-    j.at("pairs").get_to(plan.pairs);
+    take_count(j.at("blocks").at(0), plan.instance_blocks);
+    take_count(j.at("blocks").at(1), plan.background_blocks);
+    take_count(j.at("blocks").at(2), plan.round_blocks);
+    take_counts(j.at("weights").at(0), plan.instance_weights);
+    take_counts(j.at("weights").at(1), plan.background_weights);
+    take_counts(j.at("weights").at(2), plan.round_weights);
+    take_count(j.at("instances"), plan.instances);
+    take_count(j.at("pairs"), plan.pairs);
     plan.population = parse_population(j.at("population").get<std::string>(), place);
-    j.at("batch").get_to(plan.batch_rows);
+    take_count(j.at("batch"), plan.batch_rows);
     j.at("tie_tolerance").get_to(plan.tie_tolerance);
     if (!j.at("loss_range").is_null()) plan.loss_range = j.at("loss_range").get<double>();
     j.at("interval").get_to(plan.interval);
     j.at("confidence").get_to(plan.confidence);
     for (const json& w : j.at("warnings")) plan.warnings.push_back({w.at("code"), w.at("message")});
-    j.at("shard").at(0).get_to(plan.shard);
-    j.at("shard").at(1).get_to(plan.shards);
-  } catch (const json::exception& error) {
+    take_count(j.at("shard").at(0), plan.shard);
+    take_count(j.at("shard").at(1), plan.shards);
+  } catch (const std::exception& error) {
     throw input_error(fmt::format("{}: the plan in the run file is broken: {}", place, error.what()));
   }
   check(plan, place);
