@@ -217,7 +217,9 @@ RunFile RunFile::open(const std::string& path, Mode mode) {
   if (version < 1 || schema_of(path, db) != expected_schema()) {
     throw input_error(fmt::format("{}: not a run file of hifi: its tables are not ours", path));
   }
-  if (mode == Mode::write) execute(path, db, "BEGIN EXCLUSIVE; COMMIT");
+  if (mode == Mode::read) return file;
+  if (sqlite3_db_readonly(db, "main") == 1) throw input_error(fmt::format("{}: cannot be written", path));
+  execute(path, db, "BEGIN EXCLUSIVE; COMMIT");
   return file;
 }
 
