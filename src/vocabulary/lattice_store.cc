@@ -91,6 +91,11 @@ std::vector<RunPlan> read_parts(const std::vector<std::string>& paths) {
           fmt::format("{}: shard {}/{} is not finished", path, plans.back().shard, plans.back().shards),
           "finish it with `hifi resume`");
     }
+    const RunPlan& plan = plans.back();
+    if (plan.shards == 1) continue;
+    for (std::size_t b = plan.begin_block(); b < plan.end_block(); ++b) {
+      require_sums(file, tile_name(b), plan);
+    }
   }
   return plans;
 }
