@@ -22,13 +22,14 @@ double lattice_bytes(std::size_t players, std::size_t arrays) {
 }
 
 [[noreturn]] void too_many_players(const Budget& budget, double pairs) {
-  const double evaluations = std::ldexp(pairs, static_cast<int>(budget.players));
+  const double draws = budget.exact ? pairs : std::min(pairs, static_cast<double>(kMinDraws));
+  const double evaluations = std::ldexp(draws, static_cast<int>(budget.players));
   const double memory = lattice_bytes(budget.players, lattice_arrays(8, 8, 0));
   throw input_error(
-      fmt::format("{} players are too many for --exact: 2^{} coalitions x {} pairs are {:.3g} evaluations "
-                  "and {:.3g} GB "
+      fmt::format("{} players are too many{}: 2^{} coalitions x {} {} are {:.3g} evaluations and {:.3g} GB "
                   "of memory; the limit is {} players",
-                  budget.players, budget.players, pairs, evaluations, memory / 1e9, kMaxExactPlayers),
+                  budget.players, budget.exact ? " for --exact" : "", budget.players, draws,
+                  budget.exact ? "pairs" : "draws", evaluations, memory / 1e9, kMaxExactPlayers),
       "choose players with --features or merge them with --groups");
 }
 
@@ -48,12 +49,11 @@ std::string human_bytes(std::uint64_t bytes) {
 DrawChoice choose_draws(const Budget& budget) {
   const double pairs_real =
       static_cast<double>(budget.instances) * static_cast<double>(budget.background_rows);
-  if (budget.players > kMaxExactPlayers && budget.exact) too_many_players(budget, pairs_real);
+  if (budget.players > kMaxExactPlayers) too_many_players(budget, pairs_real);
   const std::uint64_t pairs = budget.instances * budget.background_rows;
   const std::uint64_t least = std::min(kMinDraws, pairs);
   const double needed = std::ldexp(static_cast<double>(least), static_cast<int>(budget.players));
-  if (!budget.exact &&
-      (budget.players > kMaxExactPlayers || needed > static_cast<double>(budget.evaluations))) {
+  if (!budget.exact && needed > static_cast<double>(budget.evaluations)) {
     throw input_error(
         fmt::format(
             "a budget of {} evaluations is too small for {} players: 2^{} coalitions x {} draws need {:.0f}",
