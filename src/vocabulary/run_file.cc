@@ -4,6 +4,7 @@
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <new>
@@ -105,6 +106,10 @@ class Statement {
 
 std::string hash_of(std::span<const double> values) {
   return hex_hash({reinterpret_cast<const char*>(values.data()), values.size_bytes()});
+}
+
+bool all_finite(std::span<const double> values) {
+  return std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); });
 }
 
 int pragma(const std::string& path, sqlite3* db, const char* sql) {
@@ -274,6 +279,7 @@ void RunFile::read_array(const std::string& partition, std::size_t block, std::s
     if (!statement.bind(partition).bind(block).bind(chunk).step()) damaged(name(), "missing");
     if (!statement.copy_blob(0, part)) damaged(name(), "of the wrong size");
     if (statement.text(1) != hash_of(part)) damaged(name(), "not what was written");
+    if (!all_finite(part)) damaged(name(), "not all numbers");
   }
 }
 

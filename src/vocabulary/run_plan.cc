@@ -14,7 +14,7 @@ namespace hifi {
 
 namespace {
 
-using nlohmann::json;
+using json = nlohmann::ordered_json;  // a resumed run gives the bytes of an unbroken one
 
 // Shards may run where files have other paths; the hashes tell whether they are the same files. What follows
 // from the memory, the blocks, is compared.
