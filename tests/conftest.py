@@ -9,6 +9,7 @@ import subprocess
 import numpy as np
 import pytest
 
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # small models: XGBoost waits for threads longer than it works
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 HIFI = os.environ.get("HIFI", str(ROOT / "build" / "release" / "hifi"))
 SHARED = ROOT.parent / "shared"

@@ -318,7 +318,7 @@ def test_real_tables(shared, xgb, profile, tmp_path):
     names = table.column_names[:-1]
     x = np.stack([table[name].to_numpy() for name in names], axis=1)
     y = table["MedHouseVal"].to_numpy()
-    booster = xgb.train({"nthread": 2, "max_depth": 6}, xgb.DMatrix(x[::7], y[::7], feature_names=names), 30)
+    booster = xgb.train({"nthread": 1, "max_depth": 6}, xgb.DMatrix(x[::7], y[::7], feature_names=names), 30)
     booster.save_model(tmp_path / "m.ubj")
     x, y = x[3::700], y[3::700]
     write_csv(tmp_path / "d.csv", {**dict(zip(names, x.T)), "MedHouseVal": y})

@@ -44,7 +44,7 @@ def trees(xgb, tmp_path):
     x = rng.normal(size=(500, 6)).astype(np.float32)
     y = x[:, 0] + x[:, 1] * x[:, 2] + x[:, 3]
     names = [f"c{i}" for i in range(6)]
-    booster = xgb.train({"max_depth": 5, "nthread": 2}, xgb.DMatrix(x, y, feature_names=names), 40)
+    booster = xgb.train({"max_depth": 5, "nthread": 1}, xgb.DMatrix(x, y, feature_names=names), 40)
     booster.save_model(tmp_path / "m.ubj")
     write_csv(tmp_path / "d.csv", {**dict(zip(names, x[:300].T.astype(float))), "y": y[:300]})
     return ["explain", "--model", "m.ubj", "--data", "d.csv", "--target", "y", "--budget", 64 * 8000, "--quiet"]
