@@ -16,6 +16,7 @@ DATA = "a,b,y\n1,2,3\n4,5,6\n"
 MODEL = "process:awk 'NR > 1 { print 1 }'"
 EXPLAIN = ["explain", "--model", MODEL, "--data", "d.csv", "--target", "y"]
 XGBOOST = (ROOT / "tests" / "fixtures" / "xgboost" / "3.2.0" / "regression.json").read_bytes()
+NAMED = (ROOT / "tests" / "fixtures" / "xgboost" / "3.2.0" / "names.json").read_bytes()
 UBJ = (ROOT / "tests" / "fixtures" / "xgboost" / "3.2.0" / "regression.ubj").read_bytes()
 
 
@@ -31,6 +32,8 @@ USAGE = {
     "no verb": ([], "subcommand|verb"),
     "unknown verb": (["frobnicate"], "frobnicate"),
     "unknown flag": (["decompose", "t.csv", "--frob"], "--frob"),
+    "misspelt flag": (["explain", "--modle", "m.json"], "--modle"),
+    "flag of later": ([*EXPLAIN, "--frob", "5m"], "no flag --frob"),
     "flag without value": (["decompose", "t.csv", "--players"], "--players"),
     "no table": (["decompose"], "vocabulary|TABLE"),
     "no model": (["explain", "--data", "d.csv", "--target", "y"], "--model"),
@@ -123,7 +126,13 @@ INPUT = {
     "target as feature": ([*EXPLAIN, "--features", "a,y"], {"d.csv": DATA}, "y"),
     "unknown player of pairs": ([*EXPLAIN, "--pairs", "with:zz", "--out", "r.hifi"], {"d.csv": DATA}, "zz.*a, b"),
     "row:99": ([*EXPLAIN, "--background", "row:99"], {"d.csv": DATA}, "row:99.*0 to 1"),
-    "missing background": ([*EXPLAIN, "--background", "no.csv"], {"d.csv": DATA}, "no.csv"),
+    "missing background": ([*EXPLAIN, "--background", "rows:3"], {"d.csv": DATA}, "rows:3.*row:K"),
+    "target that the model reads": (["explain", "--model", "m.json", "--data", "d.csv", "--target", "colour"],
+                                    {"d.csv": "size,colour,shelf,farbe,b\n1,red,20,rot,1\n", "m.json": NAMED},
+                                    "--target colour.*m.json"),
+    "JSON as a table": (["decompose", "g.json"], {"g.json": '{"a": 1}'}, "g.json.*JSON"),
+    "run file as a table": (["explain", "--model", MODEL, "--data", "r.hifi", "--target", "y"],
+                            {"r.hifi": "SQLite format 3\0"}, "r.hifi.*run file"),
     # groups
     "no groups file": ([*EXPLAIN, "--groups", "g.json"], {"d.csv": DATA}, "g.json"),
     "groups are no JSON": ([*EXPLAIN, "--groups", "g.json"], {"d.csv": DATA, "g.json": "{"}, "g.json.*JSON"),

@@ -89,6 +89,17 @@ Shard ExplainOptions::shard() const {
   throw Error(ErrorCode::usage, fmt::format("--shard {}: must be I/K with I from 1 to K", shard_));
 }
 
+namespace {
+
+std::string human_seconds(double seconds) {
+  if (seconds < 100) return fmt::format("{:.2g} s", seconds);
+  if (seconds < 100 * 60) return fmt::format("{:.0f} minutes", seconds / 60);
+  if (seconds < 72 * 3600) return fmt::format("{:.0f} hours", seconds / 3600);
+  return fmt::format("{:.0f} days", seconds / 86400);
+}
+
+}  // namespace
+
 std::string plan_text(const Audit& audit, const ExplainRequest& request) {
   const RunPlan& plan = audit.plan();
   const Forecast& f = audit.forecast();
@@ -108,7 +119,7 @@ std::string plan_text(const Audit& audit, const ExplainRequest& request) {
   if (plan.instance_blocks < 32 && f.draws >= 32 && plan.players.size() > 18) {
     text += fmt::format("blocks      {} instead of 32, to stay within --max-memory\n", plan.instance_blocks);
   }
-  text += fmt::format("time        about {:.2g} s, from a short probe", f.seconds);
+  text += fmt::format("time        about {}, from a short probe", human_seconds(f.seconds));
   for (const std::string& note : audit.notes()) text += fmt::format("\nnote        {}", note);
   return text;
 }

@@ -28,6 +28,14 @@ int fail(ErrorCode code, std::string message, const std::string& hint) {
   return static_cast<int>(code);
 }
 
+// A flag that no verb knows: worth more than what is missing because of it ("--modle").
+std::string unknown_flag(const CLI::App& app) {
+  for (const std::string& word : app.remaining(true)) {
+    if (word.starts_with("--")) return word;
+  }
+  return "";
+}
+
 int run(int argc, char** argv) {
   CLI::App app(
       "hifi: which inputs a model needs alone, which say the same thing, and which only work together");
@@ -43,8 +51,13 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
     const auto named = app.get_subcommands();
-    if (named.empty() && argc > 1)
+    if (named.empty() && argc > 1) {
       return fail(ErrorCode::usage, fmt::format("\"{}\" is no verb of hifi", argv[1]), "see hifi --help");
+    }
+    if (const auto word = unknown_flag(app); !word.empty()) {
+      return fail(ErrorCode::usage, fmt::format("there is no flag {}", word),
+                  fmt::format("see hifi {} --help", named.front()->get_name()));
+    }
     return fail(ErrorCode::usage, error.what(),
                 fmt::format("see hifi {}--help", named.empty() ? "" : named.front()->get_name() + " "));
   }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <unordered_map>
@@ -68,6 +69,10 @@ AuditInputs open_inputs(const ExplainRequest& request) {
   if (inputs.data.rows == 0) throw input_error(fmt::format("{}: the table has no rows", request.data));
   if (!request.target.empty()) inputs.data.require(request.target);
   if (is_background_table(request.background)) {
+    if (!std::filesystem::exists(request.background)) {
+      throw input_error(fmt::format("--background {}: there is no such file", request.background),
+                        "it takes a table, data, uniform-binary, marginals, mean or row:K");
+    }
     inputs.background = read_table(request.background);
     unite_dictionaries(inputs.data, *inputs.background);
   }
@@ -103,6 +108,9 @@ void Audit::take(const ExplainRequest& request, AuditInputs inputs) {
       .link = parse_link(request.link), .target_class = request.class_name, .classes = request.classes};
   if (!request.loss.empty()) loss.kind = parse_loss(request.loss);
   loss_ = std::make_unique<Loss>(loss, model_->info());
+  if (loss_->kind() != LossKind::prediction && !request.class_name.empty()) {
+    notes_.push_back("--class is ignored: only --loss prediction looks at one class");
+  }
   if (loss_->kind() != LossKind::prediction && request.target.empty()) {
     throw Error(ErrorCode::usage, fmt::format("{} loss needs the truth", loss_name(loss_->kind())),
                 "name its column with --target, or use --loss prediction");
@@ -127,6 +135,10 @@ void Audit::match_columns(const ExplainRequest& request, const Table& data) {
             fmt::format("{}: has no column \"{}\", which {} expects", data.source, name, info.path),
             fmt::format("the model's columns are {}", fmt::join(info.columns, ", ")));
       }
+    }
+    if (std::find(info.columns.begin(), info.columns.end(), request.target) != info.columns.end()) {
+      throw input_error(fmt::format("--target {}: is a column that {} reads", request.target, info.path),
+                        "the truth must be another column");
     }
     columns_.names = info.columns;
     std::vector<std::string> surplus;

@@ -74,6 +74,11 @@ TableFormat table_format(const std::string& path, std::string_view content) {
                       "write it again with a newer pyarrow, as Feather version 2 or Parquet");
   }
   if (content.starts_with("PARE")) throw input_error(path + ": encrypted Parquet is not supported");
+  if (content.starts_with("SQLite format 3")) {
+    throw input_error(path + ": is a run file or another SQLite database, not a table");
+  }
+  if (content.starts_with("{\"") || content.starts_with("[{"))
+    throw input_error(path + ": is JSON, not a table");
   if (content.starts_with("PK\x03\x04")) {
     throw input_error(path + ": is a ZIP archive or an Excel workbook, not a table", "save the sheet as CSV");
   }
