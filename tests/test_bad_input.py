@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 
 import pytest
+import xxhash
 
 from conftest import HIFI, ROOT
 
@@ -275,7 +276,9 @@ def test_database_of_somebody_else(hifi, tmp_path):
 def change_text(path, key, change):
     with sqlite3.connect(path) as db:
         (text,) = db.execute("SELECT value FROM texts WHERE key = ?", (key,)).fetchone()
-        db.execute("UPDATE texts SET value = ? WHERE key = ?", (change(text), key))
+        changed = change(text)
+        digest = xxhash.xxh3_128_hexdigest(changed.encode())  # a stranger can make a matching hash too
+        db.execute("UPDATE texts SET value = ?, hash = ? WHERE key = ?", (changed, digest, key))
     db.close()
 
 
@@ -305,7 +308,10 @@ def test_run_without_its_arrays(finished, hifi, tmp_path):
 
 
 def unfinish(path):
-    change_text(path, "position", lambda text: '{"block":2,"draws":0}')
+    change_text(path, "position", lambda text: '{"block":0,"draws":0}')
+    with sqlite3.connect(path) as db:
+        db.execute("DELETE FROM arrays")
+    db.close()
 
 
 def test_run_that_is_not_finished(finished, hifi, tmp_path):
