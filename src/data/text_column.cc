@@ -150,8 +150,12 @@ std::string one_line(std::string_view text, std::size_t limit) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     // Cut before a character, not within its UTF-8 sequence.
     if (i >= limit && (static_cast<unsigned char>(text[i]) & 0xC0) != 0x80) return line + "...";
-    const bool control = static_cast<unsigned char>(text[i]) < 32 || text[i] == 127;
-    line += control ? ' ' : text[i];
+    const auto byte = [&](std::size_t at) {
+      return at < text.size() ? static_cast<unsigned char>(text[at]) : 0;
+    };
+    const bool second_set = byte(i) == 0xC2 && byte(i + 1) >= 0x80 && byte(i + 1) < 0xA0;  // U+0080 to U+009F
+    if (second_set) ++i;
+    line += second_set || byte(i) < 32 || byte(i) == 127 ? ' ' : text[i];
   }
   return line;
 }

@@ -8,20 +8,33 @@
 #include <optional>
 #include <utility>
 
+#include "data/text_column.h"
+
 namespace hifi {
 
 namespace {
 
 constexpr std::size_t kMaxSentences = 12;
+constexpr std::size_t kMaxNames = 12;
 
+// Names may come from a stranger's file.
+std::string shown(const Profile& profile, std::size_t player) {
+  return one_line(profile.players[player], 60);
+}
+
+// REQUIRES: names is not empty
 std::string list(const std::vector<std::string>& names) {
   if (names.size() == 1) return names[0];
+  if (names.size() > kMaxNames + 1) {
+    return fmt::format("{} and {} others", fmt::join(names.begin(), names.begin() + kMaxNames, ", "),
+                       names.size() - kMaxNames);
+  }
   return fmt::format("{} and {}", fmt::join(names.begin(), names.end() - 1, ", "), names.back());
 }
 
 std::vector<std::string> names(const Profile& profile, const std::vector<std::uint32_t>& positions) {
   std::vector<std::string> result;
-  for (const std::uint32_t p : positions) result.push_back(profile.players[p]);
+  for (const std::uint32_t p : positions) result.push_back(shown(profile, p));
   return result;
 }
 
@@ -45,7 +58,7 @@ std::string given(const Profile& profile, const Quantity& q) {
 
 std::string about(const Profile& profile, std::size_t i, double floor) {
   const FeatureProfile& f = profile.features[i];
-  const std::string& name = profile.players[i];
+  const std::string name = shown(profile, i);
   if (f.verdict == "unique") {
     return fmt::format("{} is needed for itself: whatever else is known, it brings at least {}.", name,
                        told(f.U, profile));
@@ -84,8 +97,8 @@ std::string unresolved(const Profile& profile, const std::vector<std::size_t>& p
   for (const std::size_t i : players) {
     const auto factor = effort(profile.features[i], floor);
     parts.push_back(factor && *factor < 1000 ? fmt::format("{} (about {:.2g} times as many)",
-                                                           profile.players[i], std::max(1.1, *factor))
-                                             : profile.players[i]);
+                                                           shown(profile, i), std::max(1.1, *factor))
+                                             : shown(profile, i));
   }
   const char* what = profile.coverage.interval == "population" ? "rows" : "draws";
   return fmt::format("Not resolved: {}. More {} would tell; the estimate is in brackets.", list(parts), what);
@@ -101,8 +114,8 @@ std::vector<std::string> findings(const Profile& profile) {
   std::vector<std::size_t> open;
   for (std::size_t i = 0; i < profile.features.size(); ++i) {
     const FeatureProfile& f = profile.features[i];
-    if (f.verdict == "negligible") idle.push_back(profile.players[i]);
-    if (f.verdict == "harmful") harmful.push_back(profile.players[i]);
+    if (f.verdict == "negligible") idle.push_back(shown(profile, i));
+    if (f.verdict == "harmful") harmful.push_back(shown(profile, i));
     if (f.verdict == "unresolved") open.push_back(i);
     if (f.verdict == "unique" || f.verdict == "redundant" || f.verdict == "synergistic") {
       weighted.emplace_back(f.Lmax.value.value_or(0), about(profile, i, floor));

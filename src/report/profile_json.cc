@@ -154,7 +154,7 @@ std::string profile_json(const Profile& profile) {
                        {"pairs", pairs},
                        {"warnings", warnings},
                        {"provenance", Json::parse(profile.provenance)}};
-  return result.dump(1) + "\n";
+  return result.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 ProfileCsv profile_csv(const Profile& profile) {
