@@ -279,13 +279,16 @@ std::string Audit::provenance(const ExplainRequest& request) const {
         {"rows", background_.frame.rows},
         {"hash", background_.hash}}},
       {"columns", groups}};
-  return result.dump();
+  return result.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 LatticeState Audit::run(RunFile* file, Progress::Listener listener) {
   std::optional<LatticeStore> store;
   if (file != nullptr) store.emplace(*file, plan_);
   LatticeState state = store ? store->load() : LatticeState::start(plan_);
+  if (state.block < plan_.end_block() && state.draws_done > draws_->block_draws(state.block)) {
+    throw input_error(fmt::format("{}: the position in the run file is out of range", file->path()));
+  }
   std::uint64_t done = state.draws_done;
   for (std::size_t b = plan_.begin_block(); b < state.block; ++b) done += draws_->block_draws(b);
   Progress progress(forecast_.evaluations, done * forecast_.coalitions, std::move(listener));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <type_traits>
 
 #include "hifi/error.h"
 
@@ -47,11 +48,15 @@ void put(json& object, const char* name, const std::optional<T>& value) {
 }
 template <class T>
 void take(const json& object, const char* name, T& value) {
+  // json::get would wrap -1 and cut 1e300.
+  if (std::is_unsigned_v<T> && !std::is_same_v<T, bool> && !object.at(name).is_number_unsigned()) {
+    throw input_error(fmt::format("{} is no count", name));
+  }
   object.at(name).get_to(value);
 }
 template <class T>
 void take(const json& object, const char* name, std::optional<T>& value) {
-  if (!object.at(name).is_null()) value = object.at(name).get<T>();
+  if (!object.at(name).is_null()) take(object, name, value.emplace());
 }
 
 }  // namespace
@@ -59,7 +64,7 @@ void take(const json& object, const char* name, std::optional<T>& value) {
 std::string ExplainRequest::to_json() const {
   json object;
   for_each_field(*this, [&](const char* name, const auto& value) { put(object, name, value); });
-  return object.dump();
+  return object.dump(-1, ' ', false, json::error_handler_t::replace);  // paths may be in any encoding
 }
 
 ExplainRequest ExplainRequest::from_json(const std::string& text, const std::string& place) {
@@ -67,7 +72,7 @@ ExplainRequest ExplainRequest::from_json(const std::string& text, const std::str
   try {
     const json object = json::parse(text);
     for_each_field(request, [&](const char* name, auto& value) { take(object, name, value); });
-  } catch (const json::exception& error) {
+  } catch (const std::exception& error) {
     throw input_error(fmt::format("{}: the request in the run file is broken: {}", place, error.what()));
   }
   return request;
