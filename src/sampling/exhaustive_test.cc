@@ -17,6 +17,10 @@ RunPlan plan_of(const DrawPlan& draws, std::size_t players) {
   plan.instance_blocks = draws.instance_blocks();
   plan.background_blocks = draws.background_blocks();
   plan.round_blocks = draws.round_blocks();
+  const DrawPlan::Weights weights = draws.weights();
+  plan.instance_weights = weights.instance;
+  plan.background_weights = weights.background;
+  plan.round_weights = weights.round;
   return plan;
 }
 

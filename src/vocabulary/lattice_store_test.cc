@@ -141,7 +141,7 @@ TEST(LatticeStore, ReadsBackTheLattice) {
 
 TEST(Merge, EqualsTheUndividedRunToTheBit) {
   RunPlan plan = test_plan();
-  plan.instance_blocks = 5;
+  reshape(plan, 12, 5, 3, 2);
   const LatticeState whole = run(plan, nullptr);
   for (std::size_t shards = 2; shards <= 5; ++shards) {
     const TemporaryFolder folder;
@@ -233,7 +233,7 @@ TEST(LatticeStore, HugeClaims) {
   const TemporaryFolder folder;
   RunPlan plan = test_plan();
   plan.players.assign(30, "p");
-  plan.instance_blocks = plan.background_blocks = plan.round_blocks = 4096;
+  reshape(plan, 12, 512, 512, 512);
   const auto claim = [&](const char* name, const RunPlan& claimed, const std::string& position) {
     RunFile file = RunFile::create(folder.path(name), claimed.to_json());
     file.commit([&] {
@@ -242,16 +242,16 @@ TEST(LatticeStore, HugeClaims) {
       file.put_array("sums", 0, std::vector<double>(1000));
     });
   };
-  claim("whole", plan, R"({"block":4096,"draws":0})");
+  claim("whole", plan, R"({"block":512,"draws":0})");
   RunFile file = RunFile::open(folder.path("whole"), Mode::write);
   EXPECT_TRUE(is_complete(file, plan));
   EXPECT_TRUE(
       contains(error_of([&] { read_lattice(file, plan); }), "array instance is missing or of the wrong"));
   EXPECT_TRUE(contains(error_of([&] { LatticeStore(file, plan).load(); }), "array instance is missing"));
   plan.shards = 2;
-  claim("one", plan, R"({"block":2048,"draws":0})");
+  claim("one", plan, R"({"block":256,"draws":0})");
   plan.shard = 2;
-  claim("two", plan, R"({"block":4096,"draws":0})");
+  claim("two", plan, R"({"block":512,"draws":0})");
   EXPECT_TRUE(contains(error_of([&] {
                          merge_runs({folder.path("one"), folder.path("two")}, folder.path("all"));
                        }),

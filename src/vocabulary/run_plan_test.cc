@@ -30,9 +30,9 @@ TEST(RunPlan, RoundTripsEveryField) {
   plan.measure = "prediction";
   plan.expected = "prediction";
   plan.options = R"({"seed":18446744073709551615})";
-  plan.provenance = R"({"model":{"hash":"x"}})";
+  plan.provenance = R"({"seed":1,"model":{"path":"m","hash":"x"}})";
   plan.exact = true;
-  reshape(plan, std::uint64_t{1} << 62, 7, 8, 9);
+  reshape(plan, std::uint64_t{1} << 58, 7, 8, 9);
   plan.instances = 5;
   plan.pairs = UINT64_MAX;
   plan.population = Population::instances;
@@ -49,6 +49,7 @@ TEST(RunPlan, RoundTripsEveryField) {
   EXPECT_EQ(back.players, plan.players);
   EXPECT_EQ(back.draws, plan.draws);
   EXPECT_EQ(back.options, plan.options);
+  EXPECT_EQ(back.provenance, plan.provenance) << "to the byte";
   EXPECT_EQ(back.pairs, plan.pairs);
   EXPECT_EQ(back.background_weights, plan.background_weights);
   EXPECT_EQ(back.population, plan.population);
