@@ -15,6 +15,8 @@ namespace hifi::app {
 namespace {
 
 bool is_run_file(const std::string& path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return false;  // a pipe can be read only once
   std::string magic(15, '\0');
   std::ifstream(path, std::ios::binary).read(magic.data(), static_cast<std::streamsize>(magic.size()));
   return magic == "SQLite format 3";
