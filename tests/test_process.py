@@ -50,6 +50,23 @@ def test_batch_is_the_number_of_rows_per_call(data, hifi, tmp_path):
     assert sum(rows) <= 8 * 400 + 200
 
 
+def test_any_batch_gives_the_same_profile(data, profile, tmp_path):
+    rng = np.random.default_rng(4)
+    columns = {name: [int(v) for v in rng.integers(0, 2, 6)] for name in "abcdef"}  # many duplicates
+    data(**columns, y=rng.normal(size=6))
+    (tmp_path / "g.json").write_text('{"g": ["e", "a"], "h": ["b"], "i": ["f", "c"]}')  # d stays
+    model = answer("print $1 + 2 * $2 + 4 * $3 + 8 * $4 * $5 + 16 * $6 * $1")
+
+    def owner(r):
+        return r[:, 0] + 2 * r[:, 1] + 4 * r[:, 2] + 8 * r[:, 3] * r[:, 4] + 16 * r[:, 5] * r[:, 0]
+
+    x = np.array([columns[name] for name in "abcdef"]).T
+    found = [profile(*flags(model, "--loss", "prediction", "--target", "y", "--groups", "g.json", "--exact", *more))
+             for more in ([], ["--batch", 2], ["--batch", 4], ["--batch", 8], ["--batch", 16], ["--batch", 7])]
+    check(found[0], owner, x, np.zeros(6), x, lambda p, y: -p[:, 0], {"g": [4, 0], "h": [1], "i": [5, 2]}, tie=1e-9)
+    assert all(f == found[0] for f in found)
+
+
 def test_identical_rows_are_asked_once(data, hifi, tmp_path):
     data(a=[0, 1] * 10, b=[0, 0, 1, 1] * 5, y=[0, 1] * 10)
     script = "awk 'END { print NR - 1 >> \"rows.txt\" } NR > 1 { print 1 }'"

@@ -52,7 +52,7 @@ def trees(xgb, tmp_path):
 
 def test_threads_and_batches(trees, hifi):
     runs = {hifi(*trees, "--json", "-", "--threads", t, *more).stdout
-            for t, more in ((1, []), (2, []), (3, []), (2, ["--batch", 1000]), (1, ["--batch", 77]))}
+            for t, more in ((1, []), (2, []), (3, []), (2, ["--batch", 1000]), (1, ["--batch", 77]), (2, ["--batch", 64]), (2, ["--batch", 16]))}
     assert len(runs) == 1
 
 

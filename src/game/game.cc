@@ -35,10 +35,10 @@ void reduce(std::span<const Draw> draws, std::span<const double> losses, std::si
 void Game::accumulate(std::span<const Draw> draws, BlockSums& sums, Workers& workers) {
   const std::size_t lattice = std::size_t{1} << players();
   const std::size_t chunk = std::min(kLatticeChunk, lattice);
-  std::vector<double> buffer(chunk * draws.size());
+  buffer_.resize(chunk * draws.size());
   for (std::size_t first = 0; first < lattice; first += chunk) {
-    losses(CoalitionList::lattice(players(), first, chunk), draws, buffer, workers);
-    reduce(draws, buffer, first, chunk, sums, workers);
+    losses(CoalitionList::lattice(players(), first, chunk), draws, buffer_, workers);
+    reduce(draws, buffer_, first, chunk, sums, workers);
   }
 }
 

@@ -68,6 +68,9 @@ class Game {
   // Adds the losses of all 2^players coalitions into the blocks of each draw, in the order of the draws.
   // Engines that know a whole lattice at once override it; the sums must be those of `losses`.
   virtual void accumulate(std::span<const Draw> draws, BlockSums& sums, Workers& workers);
+
+ private:
+  std::vector<double> buffer_;  // single losses of `accumulate`, kept for its next call
 };
 
 }  // namespace hifi

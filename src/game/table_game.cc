@@ -14,7 +14,10 @@ class RowIndex {
  public:
   void reset(std::size_t rows) {
     const std::size_t wanted = std::bit_ceil(2 * rows);
-    if (slots_.size() < wanted) slots_.assign(wanted, {});
+    if (slots_.size() < wanted || stamp_ == UINT32_MAX) {
+      slots_.assign(std::max(slots_.size(), wanted), {});
+      stamp_ = 0;
+    }
     ++stamp_;
   }
 
@@ -33,11 +36,11 @@ class RowIndex {
  private:
   struct Slot {
     Hash128 key;
-    std::uint64_t stamp = 0;
+    std::uint32_t stamp = 0;
     std::uint32_t position = 0;
   };
   std::vector<Slot> slots_;
-  std::uint64_t stamp_ = 0;
+  std::uint32_t stamp_ = 0;
 };
 
 }  // namespace
@@ -72,6 +75,17 @@ TableGame::TableGame(const Model& model, const Loss& loss, const Players& player
   }
 }
 
+template <class Contains>
+void TableGame::write_row(const Draw& draw, Contains contains, double* row) const {
+  const auto x = instances_.row(draw.instance);
+  const auto z = background_.row(draw.background);
+  std::copy(x.begin(), x.end(), row);
+  for (std::size_t i = 0; i < players_.size(); ++i) {
+    if (contains(i)) continue;
+    for (const std::uint32_t c : players_.columns[i]) row[c] = z[c];
+  }
+}
+
 void TableGame::losses(const CoalitionList& coalitions, std::span<const Draw> draws, std::span<double> out,
                        Workers& workers) {
   workers.parallel_for((out.size() + batch_rows_ - 1) / batch_rows_, [&](std::size_t t) {
@@ -84,8 +98,6 @@ void TableGame::losses(const CoalitionList& coalitions, std::span<const Draw> dr
 void TableGame::run(const CoalitionList& coalitions, std::span<const Draw> draws, std::size_t begin,
                     std::span<double> out) {
   thread_local Task task;
-  task.index.reset(out.size());
-  task.row_of.clear();
   task.rows.resize(out.size() * instances_.width);
   task.distinct = 0;
   // Stretches of one draw each.
@@ -97,9 +109,18 @@ void TableGame::run(const CoalitionList& coalitions, std::span<const Draw> draws
       done += count;
     }
   };
-  for_each_draw([&](const Draw& draw, std::size_t first, std::size_t, std::size_t count) {
-    find_distinct(coalitions, draw, first, count, task);
-  });
+  const std::size_t first = begin % coalitions.size();
+  const std::uint64_t mask = coalitions.first() + first;
+  if (coalitions.is_lattice() && std::has_single_bit(out.size()) && mask % out.size() == 0 &&
+      first + out.size() <= coalitions.size()) {
+    fill_sublattice(draws[begin / coalitions.size()], mask, out.size(), task);
+  } else {
+    task.index.reset(out.size());
+    task.row_of.clear();
+    for_each_draw([&](const Draw& draw, std::size_t from, std::size_t, std::size_t count) {
+      find_distinct(coalitions, draw, from, count, task);
+    });
+  }
   task.predictions.resize(task.distinct * loss_.outputs());
   model_.predict(std::span(task.rows).first(task.distinct * instances_.width), task.distinct,
                  task.predictions);
@@ -109,6 +130,35 @@ void TableGame::run(const CoalitionList& coalitions, std::span<const Draw> draws
     loss_.evaluate(task.predictions, std::span(task.row_of).subspan(done, count), truth_[draw.instance],
                    out.subspan(done, count));
   });
+}
+
+// A stretch of one draw that is a lattice of its own (masks mask .. mask + count - 1, count a power of two):
+// the rows double with every player that x and z do not agree on, and there are no other duplicates.
+void TableGame::fill_sublattice(const Draw& draw, std::uint64_t mask, std::size_t count, Task& task) const {
+  const auto x = instances_.row(draw.instance);
+  const auto z = background_.row(draw.background);
+  const std::size_t width = instances_.width;
+  write_row(
+      draw, [&](std::size_t i) { return ((mask >> i) & 1U) != 0; }, task.rows.data());
+  task.distinct = 1;
+  task.row_of.resize(count);
+  task.row_of[0] = 0;
+  for (std::size_t i = 0; std::size_t{1} << i < count; ++i) {
+    const auto& columns = players_.columns[i];
+    const bool same = std::all_of(columns.begin(), columns.end(), [&](std::uint32_t c) {
+      return std::bit_cast<std::uint64_t>(x[c]) == std::bit_cast<std::uint64_t>(z[c]);
+    });
+    const std::size_t half = std::size_t{1} << i;
+    const std::uint32_t shift = same ? 0 : task.distinct;
+    for (std::size_t c = 0; c < half; ++c) task.row_of[half + c] = task.row_of[c] + shift;
+    if (same) continue;
+    double* copy = task.rows.data() + task.distinct * width;
+    std::copy_n(task.rows.data(), task.distinct * width, copy);
+    for (const std::uint32_t c : columns) {
+      for (std::size_t r = 0; r < task.distinct; ++r) copy[r * width + c] = x[c];
+    }
+    task.distinct *= 2;
+  }
 }
 
 // The key of a masked row is the xor of the keys of its parts, so that the next coalition of a lattice costs
@@ -147,22 +197,28 @@ void TableGame::find_distinct(const CoalitionList& coalitions, const Draw& draw,
       key ^= task.carry[static_cast<std::size_t>(std::countr_zero(coalitions.first() + c))];
     }
     const std::uint32_t row = task.index.find_or_add(key, task.distinct);
+    if (row == task.distinct) add_row(coalitions, draw, c, c > first && coalitions.is_lattice(), task);
     task.row_of.push_back(row);
-    if (row == task.distinct) add_row(coalitions, draw, c, task);
   }
 }
 
-void TableGame::add_row(const CoalitionList& coalitions, const Draw& draw, std::size_t index,
+// `next`: the row before is that of the mask before, so that only the players up to the lowest member change.
+void TableGame::add_row(const CoalitionList& coalitions, const Draw& draw, std::size_t index, bool next,
                         Task& task) const {
+  const std::size_t width = instances_.width;
+  double* row = task.rows.data() + task.distinct++ * width;
+  if (!next)
+    return write_row(
+        draw, [&](std::size_t i) { return coalitions.contains(index, i); }, row);
   const auto x = instances_.row(draw.instance);
   const auto z = background_.row(draw.background);
-  double* row = task.rows.data() + task.distinct * instances_.width;
-  std::copy(x.begin(), x.end(), row);
-  for (std::size_t i = 0; i < players_.size(); ++i) {
-    if (coalitions.contains(index, i)) continue;
+  const double* before = task.rows.data() + task.row_of.back() * width;
+  for (std::size_t c = 0; c < width; ++c) row[c] = before[c];
+  const auto lowest = static_cast<std::size_t>(std::countr_zero(coalitions.first() + index));
+  for (std::size_t i = 0; i < lowest; ++i) {
     for (const std::uint32_t c : players_.columns[i]) row[c] = z[c];
   }
-  ++task.distinct;
+  for (const std::uint32_t c : players_.columns[lowest]) row[c] = x[c];
 }
 
 }  // namespace hifi

@@ -33,7 +33,11 @@ class TableGame : public Game {
            std::span<double> out);
   void find_distinct(const CoalitionList& coalitions, const Draw& draw, std::size_t first, std::size_t count,
                      Task& task) const;
-  void add_row(const CoalitionList& coalitions, const Draw& draw, std::size_t index, Task& task) const;
+  void fill_sublattice(const Draw& draw, std::uint64_t mask, std::size_t count, Task& task) const;
+  void add_row(const CoalitionList& coalitions, const Draw& draw, std::size_t index, bool next,
+               Task& task) const;
+  template <class Contains>
+  void write_row(const Draw& draw, Contains contains, double* row) const;
 
   const Model& model_;
   const Loss& loss_;
