@@ -176,7 +176,7 @@ TEST(TableGame, AModelThatFailsEndsTheCallAndLeavesTheGameUsable) {
       } catch (const Error& error) {
         EXPECT_STREQ(error.what(), "the model failed");
       }
-      EXPECT_LE(world.model->calls, call + threads);
+      if (threads == 1) EXPECT_EQ(world.model->calls, call);  // others may be in a call when the first fails
       game.losses(CoalitionList::lattice(4, 0, 16), draws, out, workers);
       EXPECT_EQ(out, by_hand(world, lattice(4, 0, 16), draws));
     }
