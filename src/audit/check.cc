@@ -81,8 +81,9 @@ void check_predictions(const Model& model, const Frame& rows, const std::string&
   const auto expected = read_expected(path, rows.rows);
   const std::size_t outputs = model.info().outputs;
   if (expected.size() != outputs) {
-    throw input_error(fmt::format("{}: has {} columns, the model answers each row with {} numbers", path,
-                                  expected.size(), outputs));
+    throw input_error(fmt::format("{}: has {} column{}, the model answers each row with {} number{}", path,
+                                  expected.size(), expected.size() == 1 ? "" : "s", outputs,
+                                  outputs == 1 ? "" : "s"));
   }
   if (expected[0].size() != rows.rows) {
     throw input_error(fmt::format("{}: has {} rows, the data has {}", path, expected[0].size(), rows.rows));

@@ -43,7 +43,8 @@ TEST(CheckPredictions, TablesThatDoNotFit) {
   const TestModel model = twice();
   EXPECT_EQ(checked("p\n2\n4\n", model), "has 2 rows, the data has 3");
   EXPECT_EQ(checked("p\n2\n4\n6\n8\n", model), "has 4 rows, the data has 3");
-  EXPECT_EQ(checked("p,q\n2,1\n4,1\n6,1\n", model), "has 2 columns, the model has 1 outputs per row");
+  EXPECT_EQ(checked("p,q\n2,1\n4,1\n6,1\n", model),
+            "has 2 columns, the model answers each row with 1 number");
   EXPECT_TRUE(contains(checked("p\n2\nx\n6\n", model), "not a number"));
   EXPECT_NE(checked("", model), "no error");
 }
