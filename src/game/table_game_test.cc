@@ -176,7 +176,9 @@ TEST(TableGame, AModelThatFailsEndsTheCallAndLeavesTheGameUsable) {
       } catch (const Error& error) {
         EXPECT_STREQ(error.what(), "the model failed");
       }
-      if (threads == 1) EXPECT_EQ(world.model->calls, call);  // others may be in a call when the first fails
+      if (threads == 1) {  // others may be in a call when the first fails
+        EXPECT_EQ(world.model->calls, call);
+      }
       game.losses(CoalitionList::lattice(4, 0, 16), draws, out, workers);
       EXPECT_EQ(out, by_hand(world, lattice(4, 0, 16), draws));
     }
