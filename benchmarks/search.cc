@@ -139,19 +139,22 @@ int main(int argc, char** argv) {
   const std::uint64_t seeds = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 10;
   const std::uint64_t first = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 3000;
   const std::string only = argc > 3 ? argv[3] : "";
-  const std::vector<Case> cases{
-      {"mix", 196, 1000},       {"mix", 784, 1000},         {"masked", 784, 1000}, {"masked", 784, 4000},
-      {"random", 784, 4000},    {"link", 784, 1000},        {"link", 784, 4000},   {"net", 784, 1000},
-      {"net", 784, 4000},       {"tail", 784, 4000},        {"image", 196, 4000},  {"null", 784, 1000},
-      {"null", 784, 4000, .02}, {"masked", 196, 4000, .02}, {"null", 784, 16000},  {"net", 784, 16000},
-      {"masked", 784, 16000},   {"link", 784, 16000},       {"image", 784, 16000}};
+  const std::vector<Case> cases{{"mix", 196, 1000},       {"mix", 784, 1000},         {"masked", 784, 1000},
+                                {"masked", 784, 4000},    {"random", 784, 4000},      {"link", 784, 1000},
+                                {"link", 784, 4000},      {"net", 784, 1000},         {"net", 784, 4000},
+                                {"tail", 784, 4000},      {"image", 196, 4000},       {"null", 784, 1000},
+                                {"null", 784, 4000, .02}, {"masked", 196, 4000, .02}, {"needle6", 784, 1000},
+                                {"needle8", 784, 1000},   {"needle8", 784, 4000},     {"needle10", 784, 4000},
+                                {"needle10", 784, 16000}, {"needle12", 784, 16000},   {"null", 784, 16000},
+                                {"net", 784, 16000},      {"masked", 784, 16000},     {"link", 784, 16000},
+                                {"image", 784, 16000}};
   fmt::print(
       "| game | players | T | noise | roles: recall | precision | pairs: recall | precision | error of U | "
       "of Lmax "
       "| called active in vain | fresh bias U | Lmax | policy, s | paper: roles | pairs | error of Lmax |\n"
       "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
   for (const Case& c : cases) {
-    if (!only.empty() && c.family != only) continue;
+    if (!only.empty() && !c.family.starts_with(only)) continue;
     const Figures s = mean(c, first, seeds, [](Trial& t) { return t.search(); });
     const Figures p = mean(c, first, seeds, [](Trial& t) { return t.paper(); });
     fmt::print(

@@ -90,7 +90,7 @@ std::string planted_to_json(const PlantedSpec& spec);
 // mix: unique, OR, AND and a harmful player with its guard; masked: gains vanish at both ends for most
 // players; random: arbitrary blocks of six; link: redundant patches under a sigmoid; net: squared error of a
 // random tanh network; tail: mix and a weak effect of every other player; image: every player matters; null:
-// none does.
+// none does. Also "needle6" and the like: the loss moves at one pattern of 6 players only.
 std::vector<std::string> planted_families();
 // The same (family, players, seed) is the same game. Throws Error(input) for an unknown family, too few
 // players, or an odd number of players of an image.

@@ -166,6 +166,23 @@ void add_net(Builder& build, RandomStream& random) {
       kInputs, [&](std::uint32_t p) { return -loss[p] / loss[0]; }, 1);
 }
 
+// The loss moves at one pattern of `size` players only: every second one in, the others out.
+void add_needle(Builder& build, unsigned size) {
+  for (int k = 0; k < 4; ++k) build.add(1, one);
+  build.add(size, [size](std::uint32_t p) { return p == (0xAAAAU & ((1U << size) - 1)) ? 1. : 0.; });
+}
+
+// K of "needleK", or 0.
+unsigned needle_size(const std::string& family) {
+  if (!family.starts_with("needle") || family.size() < 7 || family.size() > 8) return 0;
+  unsigned size = 0;
+  for (const char digit : family.substr(6)) {
+    if (digit < '0' || digit > '9') return 0;
+    size = 10 * size + static_cast<unsigned>(digit - '0');
+  }
+  return size >= 2 && size <= kMaxPlantedBlock ? size : 0;
+}
+
 PlantedImage image_of(std::size_t players, RandomStream& random) {
   if (players % 2 != 0)
     throw input_error(fmt::format("a planted image needs an even number of players, not {}", players));
@@ -208,9 +225,12 @@ PlantedSpec planted_family(const std::string& family, std::size_t players, std::
   } else if (family == "link" || family == "net") {
     spec.base = 0;
     family == "link" ? add_link(build, random) : add_net(build, random);
+  } else if (const unsigned size = needle_size(family); size > 0) {
+    add_needle(build, size);
   } else if (family != "null") {
-    throw input_error(fmt::format("there is no planted family \"{}\"", family),
-                      fmt::format("families: {}", fmt::join(planted_families(), ", ")));
+    throw input_error(
+        fmt::format("there is no planted family \"{}\"", family),
+        fmt::format("families: {}, needleK (K = 2 to 16)", fmt::join(planted_families(), ", ")));
   }
   spec.blocks = build.placed(family, players, RandomStream(seed, Purpose::planted_places, players));
   if (family == "tail") {

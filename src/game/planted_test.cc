@@ -59,6 +59,7 @@ TEST(Planted, TruthIsThatOfTheDefinitions) {
   expect_truth(PlantedGame(image));
   expect_truth(PlantedGame(planted_family("link", 12, 3)));
   expect_truth(PlantedGame(planted_family("image", 12, 3)));
+  expect_truth(PlantedGame(planted_family("needle6", 11, 3)));
 }
 
 TEST(Planted, NamedEffectsLowerTheLoss) {
@@ -187,7 +188,9 @@ TEST(Planted, BrokenFilesAreNamed) {
 TEST(Planted, FamiliesThatDoNotFitAreRefused) {
   EXPECT_THROW(planted_family("mix", 10, 1), Error);
   EXPECT_THROW(planted_family("image", 7, 1), Error);
-  EXPECT_THROW(planted_family("nonsense", 50, 1), Error);
+  for (const char* family : {"nonsense", "needle", "needle1", "needle17", "needlex", "needle006"}) {
+    EXPECT_THROW(planted_family(family, 50, 1), Error) << family;
+  }
 }
 
 }  // namespace
