@@ -45,9 +45,9 @@ std::string verb(const std::vector<std::string>& subjects, const char* one, cons
 // "0.57 on these rows; population 0.21 to 0.82", or the number alone.
 std::string told(const Quantity& q, const Profile& profile) {
   const bool population = profile.coverage.interval == "population" && q.low && q.high && *q.low < *q.high;
-  if (!population) return fmt::format("{:.3g}", *q.value + 0.0);
-  return fmt::format("{:.3g} on these rows; population {:.2g} to {:.2g}", *q.value + 0.0, *q.low + 0.0,
-                     *q.high + 0.0);
+  if (!population) return short_number(*q.value, 3);
+  return fmt::format("{} on these rows; population {} to {}", short_number(*q.value, 3),
+                     short_number(*q.low, 2), short_number(*q.high, 2));
 }
 
 std::string given(const Profile& profile, const Quantity& q) {
@@ -65,15 +65,15 @@ std::string about(const Profile& profile, std::size_t i, double floor) {
   }
   if (f.verdict == "redundant") {
     const double u = *f.U.value;
-    const std::string rest = u < -floor ? fmt::format("it costs {:.3g}", -u)
-                                        : fmt::format("only {:.3g}", std::abs(u) < floor ? 0.0 : u);
-    return fmt::format("{} is replaceable: alone it brings {:.3g}, {} {} (redundant {}).", name, *f.pi.value,
-                       given(profile, f.R), rest, told(f.R, profile));
+    const std::string rest = u < -floor ? "it costs " + short_number(-u, 3)
+                                        : "only " + short_number(std::abs(u) < floor ? 0.0 : u, 3);
+    return fmt::format("{} is replaceable: alone it brings {}, {} {} (redundant {}).", name,
+                       short_number(*f.pi.value, 3), given(profile, f.R), rest, told(f.R, profile));
   }
   const auto context = names(profile, f.S.context.value_or(std::vector<std::uint32_t>{}));
-  return fmt::format("{} works in company: alone it brings {:.3g}, together with {} {:.3g} (synergy {}).",
-                     name, *f.pi.value + 0.0, context.empty() ? "others" : list(context), *f.Lmax.value,
-                     told(f.S, profile));
+  return fmt::format("{} works in company: alone it brings {}, together with {} {} (synergy {}).", name,
+                     short_number(*f.pi.value, 3), context.empty() ? "others" : list(context),
+                     short_number(*f.Lmax.value, 3), told(f.S, profile));
 }
 
 // How many times as many observations would settle the easiest open question about a player. Errors shrink
@@ -105,6 +105,14 @@ std::string unresolved(const Profile& profile, const std::vector<std::size_t>& p
 }
 
 }  // namespace
+
+std::string short_number(double value, int digits) {
+  if (std::abs(value) < 1e-12) value = 0;
+  std::string text = fmt::format("{:.{}g}", value, digits);
+  if (std::abs(value) < 1e9 && text.find("e+") != std::string::npos)
+    text = fmt::format("{:.0f}", std::stod(text));
+  return text;
+}
 
 std::vector<std::string> findings(const Profile& profile) {
   const double floor = profile.coverage.threshold.value_or(0);

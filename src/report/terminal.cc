@@ -83,7 +83,7 @@ std::string short_name(const std::string& raw) {
 
 std::string number(const std::optional<double>& value) {
   if (!value) return "-";
-  return fmt::format("{:.4g}", std::abs(*value) < 1e-12 ? 0.0 : *value);
+  return short_number(*value, 4);
 }
 
 std::string repeat(const char* glyph, std::size_t count) {
@@ -119,10 +119,8 @@ std::vector<std::size_t> by_worth(const Profile& profile) {
 // "0.57 [0.21, 0.82]"; an end that nothing is known about is a dot; no brackets around an exact number.
 std::string with_interval(const Quantity& q) {
   if (!q.value || (!q.low && !q.high) || (q.low == q.high)) return number(q.value);
-  const auto end = [](const std::optional<double>& x) {
-    return x ? fmt::format("{:.2g}", std::abs(*x) < 1e-12 ? 0.0 : *x) : "·";
-  };
-  return fmt::format("{:.3g} [{}, {}]", *q.value, end(q.low), end(q.high));
+  const auto end = [](const std::optional<double>& x) { return x ? short_number(*x, 2) : "·"; };
+  return fmt::format("{} [{}, {}]", short_number(*q.value, 3), end(q.low), end(q.high));
 }
 
 // Cells of a table, right-aligned but for the first column.
