@@ -30,8 +30,8 @@ struct PlayerBounds {
 // All of the inference under one kind of noise.
 class Analysis {
  public:
-  Analysis(const InferenceInput& input, const Noise& noise, const InferenceOptions& options)
-      : input_(input), noise_(noise), options_(options) {
+  Analysis(const InferenceInput& input, const Noise& noise, const InferenceOptions& options, std::size_t idle)
+      : input_(input), noise_(noise), options_(options), idle_(idle) {
     if (noise.kind != Noise::Kind::blocks && noise.kind != Noise::Kind::cells) return;
     inferrer_.emplace(noise.rows, MaxOptions{.alpha = options.alpha}, kMultiplierSeed);
     if (!options.loss_range) return;
@@ -106,9 +106,21 @@ class Analysis {
   }
 
   Bounds infer_max(const Contrast& contrast, Statistics s, double sign, bool from_empty) const {
-    std::vector<double> signed_value(s.value.begin(), s.value.end());
-    for (double& x : signed_value) x *= sign;
+    // A context with a player that changed no loss is the same as that without: its zero difference is no
+    // news.
+    const std::size_t skip = from_empty ? 1 : 0;
+    std::vector<std::size_t> kept;
+    std::vector<double> signed_value;
+    std::vector<double> kept_error;
+    for (std::size_t c = 0; c < s.value.size(); ++c) {
+      if ((contrast.context(c + skip) & idle_) != 0) continue;
+      kept.push_back(c + skip);
+      signed_value.push_back(sign * s.value[c]);
+      kept_error.push_back(s.error[c]);
+    }
+    if (kept.empty()) return {*s.constant, *s.constant, *s.constant};
     s.value = signed_value;
+    s.error = kept_error;
     if (!inferrer_) {
       double top = *std::max_element(signed_value.begin(), signed_value.end());
       if (s.constant) top = std::max(top, *s.constant);
@@ -116,10 +128,9 @@ class Analysis {
     }
     std::vector<double> base(noise_.influence.size(), 0.0);
     if (from_empty) contrast.influence(noise_, 0, base);
-    const std::size_t skip = from_empty ? 1 : 0;
     if (noise_.kind == Noise::Kind::blocks)
       s.influence = [&](std::size_t c, std::span<double> out) {
-        contrast.influence(noise_, c + skip, out);
+        contrast.influence(noise_, kept[c], out);
         for (std::size_t g = 0; g < out.size(); ++g) out[g] = sign * (out[g] - base[g]);
       };
     const MaxInference result = inferrer_->infer(s);
@@ -129,6 +140,7 @@ class Analysis {
   const InferenceInput& input_;
   const Noise& noise_;
   const InferenceOptions& options_;
+  std::size_t idle_;  // mask of the players that changed no loss
   std::optional<MaxInferrer> inferrer_;
   double floor_ = 0;
 };
@@ -192,15 +204,18 @@ void set_zero(Quantity& q, bool population) {
 std::vector<std::uint32_t> infer(ScanResult& scan, const InferenceInput& input,
                                  const InferenceOptions& options, Workers& workers) {
   const Noise& interval_noise = options.population ? input.population : input.montecarlo;
-  const Analysis interval(input, interval_noise, options);
-  const Analysis sampling(input, input.montecarlo, options);
+  std::vector<char> idle(input.players, 0);
+  workers.parallel_for(input.players,
+                       [&](std::size_t i) { idle[i] = never_moved(input, interval_noise, i) ? 1 : 0; });
+  std::size_t idle_mask = 0;
+  for (std::size_t i = 0; i < input.players; ++i) idle_mask |= static_cast<std::size_t>(idle[i]) << i;
+  const Analysis interval(input, interval_noise, options, idle_mask);
+  const Analysis sampling(input, input.montecarlo, options, idle_mask);
   const bool correct =
       input.montecarlo.kind == Noise::Kind::blocks || input.montecarlo.kind == Noise::Kind::cells;
 
-  std::vector<char> idle(input.players, 0);
   workers.parallel_for(input.players, [&](std::size_t i) {
     FeatureProfile& f = scan.features[i];
-    idle[i] = never_moved(input, interval_noise, i) ? 1 : 0;
     if (idle[i] != 0) {
       for (Quantity* q : {&f.U, &f.R, &f.S, &f.pi, &f.Lmax, &f.last}) set_zero(*q, options.population);
       return;
