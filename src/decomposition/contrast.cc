@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "decomposition/contrast_kernels.h"
+
 namespace hifi {
 
 Contrast::Contrast(std::size_t players, std::vector<std::size_t> fixed, std::vector<Corner> corners)
@@ -51,45 +53,69 @@ void Contrast::evaluate(std::span<const double> losses, std::vector<double>& val
   });
 }
 
+double Contrast::evaluate(std::span<const double> losses, std::size_t k) const {
+  const std::size_t mask = context(k);
+  double sum = 0;
+  for (const Corner& corner : corners_) sum += corner.sign * losses[mask + corner.offset];
+  return sum;
+}
+
 void Contrast::errors(const Noise& noise, bool from_empty, std::vector<double>& errors) const {
-  errors.assign(contexts_, 0.0);
+  errors.resize(contexts_);
   if (noise.kind == Noise::Kind::cells) {
-    for (std::size_t k = 0; k < contexts_; ++k) {
-      for (const Corner& corner : corners_) errors[k] += noise.variance[context(k) + corner.offset];
-    }
-    // The corners of {} and of another context are different cells; from itself {} has no noise.
-    const double empty = errors[0];
-    for (std::size_t k = 0; k < contexts_; ++k) {
-      if (from_empty) errors[k] = k == 0 ? 0 : errors[k] + empty;
-      errors[k] = std::sqrt(errors[k]);
-    }
-    return;
+    cell_errors(noise, from_empty, errors);
+  } else {
+    block_errors(noise, from_empty, errors);
   }
-  std::vector<double> base(noise.influence.size(), 0.0);
-  if (from_empty) influence(noise, 0, base);
-  for (std::size_t g = 0; g < noise.influence.size(); ++g) {
-    const float* row = noise.influence[g].data();
-    for_each_run(*this, fixed_[0], [&](std::size_t k, std::size_t mask, std::size_t run) {
-      for (std::size_t r = 0; r < run; ++r) {
-        double sum = -base[g];
-        for (const Corner& corner : corners_)
-          sum += corner.sign * static_cast<double>(row[mask + r + corner.offset]);
-        errors[k + r] += sum * sum;
-      }
-    });
+}
+
+void Contrast::cell_errors(const Noise& noise, bool from_empty, std::vector<double>& errors) const {
+  for (std::size_t k = 0; k < contexts_; ++k) {
+    const std::size_t mask = context(k);
+    double sum = 0;
+    for (const Corner& corner : corners_) sum += noise.variance[mask + corner.offset];
+    errors[k] = sum;
   }
+  // The corners of {} and of another context are different cells; from itself {} has no noise.
+  const double empty = errors[0];
+  for (std::size_t k = 0; k < contexts_; ++k) {
+    if (from_empty) errors[k] = k == 0 ? 0 : errors[k] + empty;
+    errors[k] = std::sqrt(errors[k]);
+  }
+}
+
+void Contrast::block_errors(const Noise& noise, bool from_empty, std::vector<double>& errors) const {
+  constexpr std::size_t kChunk = 1024;
+  std::vector<float> base(noise.stride, 0.0F);
+  if (from_empty) {
+    std::vector<double> empty(noise.rows.rows());
+    influence(noise, 0, empty);
+    for (std::size_t g = 0; g < empty.size(); ++g) base[g] = static_cast<float>(empty[g] / noise.unit);
+  }
+  const SquaresInput input{noise.influence.data(), noise.stride, static_cast<unsigned>(fixed_.front()),
+                           static_cast<unsigned>(fixed_.back()), base.data()};
+  const auto squares = fixed_.size() == 1 ? squares_kernels().gain : squares_kernels().mixed;
   // Influences are kept as floats: what is this far below the noise of a loss is rounding, not noise.
-  const double rounding = 1e-6 * noise.scale;
-  for (double& error : errors) error = error < rounding * rounding ? 0.0 : std::sqrt(error);
+  const double rounding = std::pow(1e-6 * noise.scale / noise.unit, 2);
+  float sums[kChunk];
+  for (std::size_t begin = 0; begin < contexts_; begin += kChunk) {
+    const std::size_t end = std::min(contexts_, begin + kChunk);
+    squares(input, begin, end, sums);
+    for (std::size_t k = begin; k < end; ++k) {
+      const auto sum = static_cast<double>(sums[k - begin]);
+      errors[k] = sum < rounding ? 0.0 : noise.unit * std::sqrt(sum);
+    }
+  }
 }
 
 void Contrast::influence(const Noise& noise, std::size_t k, std::span<double> out) const {
   const std::size_t mask = context(k);
-  for (std::size_t g = 0; g < out.size(); ++g) {
-    out[g] = 0;
-    for (const Corner& corner : corners_)
-      out[g] += corner.sign * static_cast<double>(noise.influence[g][mask + corner.offset]);
+  std::fill(out.begin(), out.end(), 0.0);
+  for (const Corner& corner : corners_) {
+    const float* row = noise.of(mask + corner.offset);
+    for (std::size_t g = 0; g < out.size(); ++g) out[g] += corner.sign * static_cast<double>(row[g]);
   }
+  for (double& x : out) x *= noise.unit;
 }
 
 }  // namespace hifi

@@ -23,6 +23,8 @@ class Contrast {
 
   // values[k] for all contexts.
   void evaluate(std::span<const double> losses, std::vector<double>& values) const;
+  // values[k] for one.
+  double evaluate(std::span<const double> losses, std::size_t k) const;
   // Standard errors of values[k], or of values[k] - values[0] if `from_empty`.
   void errors(const Noise& noise, bool from_empty, std::vector<double>& errors) const;
   // The influence of one, a number per block.
@@ -34,6 +36,8 @@ class Contrast {
     double sign;
   };
   Contrast(std::size_t players, std::vector<std::size_t> fixed, std::vector<Corner> corners);
+  void block_errors(const Noise& noise, bool from_empty, std::vector<double>& errors) const;
+  void cell_errors(const Noise& noise, bool from_empty, std::vector<double>& errors) const;
 
   std::size_t contexts_;
   std::vector<std::size_t> fixed_;  // bits that no context has, ascending

@@ -33,7 +33,10 @@ class Analysis {
   Analysis(const InferenceInput& input, const Noise& noise, const InferenceOptions& options, std::size_t idle)
       : input_(input), noise_(noise), options_(options), idle_(idle) {
     if (noise.kind != Noise::Kind::blocks && noise.kind != Noise::Kind::cells) return;
-    inferrer_.emplace(noise.rows, MaxOptions{.alpha = options.alpha}, kMultiplierSeed);
+    const bool independent = noise.kind == Noise::Kind::cells;
+    inferrer_.emplace(noise.rows, MaxOptions{.alpha = options.alpha, .independent = independent},
+                      kMultiplierSeed);
+    if (!independent) make_halves();
     if (!options.loss_range) return;
     // What could hide behind no observed change: 3 of N for 0/1 losses (95 %), else the empirical-Bernstein
     // term of Maurer and Pontil 2009 (arXiv 0907.3740, theorem 4).
@@ -47,35 +50,66 @@ class Analysis {
 
   PlayerBounds player(std::size_t i) const {
     const Contrast gain = Contrast::gain(input_.players, i);
-    std::vector<double> value;
-    std::vector<double> error;
-    gain.evaluate(input_.losses, value);
-    errors(gain, false, error);
+    Family family{.contrast = gain};
+    gain.evaluate(input_.losses, family.value);
+    errors(gain, false, family.error);
     PlayerBounds bounds;
-    bounds.pi = single(value.front(), error.front());
-    bounds.last = single(value.back(), error.back());
-    bounds.Lmax = largest(gain, value, error, 1, false);
-    bounds.U = negated(largest(gain, value, error, -1, false));
-    const double alone = value.front();
-    for (double& x : value) x -= alone;
-    errors(gain, true, error);
-    bounds.S = largest(gain, value, error, 1, true);
-    bounds.R = largest(gain, value, error, -1, true);
+    bounds.pi = single(family.value.front(), family.error.front());
+    bounds.last = single(family.value.back(), family.error.back());
+    const double alone = family.value.front();
+    drop_idle(family);
+    bounds.Lmax = largest(family, 1);
+    bounds.U = negated(largest(family, -1));
+
+    // Measured from the empty context, that one is 0 by algebra.
+    Family measured{.contrast = gain, .from_empty = true, .constant = 0.0};
+    gain.evaluate(input_.losses, measured.value);
+    for (double& x : measured.value) x -= alone;
+    errors(gain, true, measured.error);
+    drop_idle(measured);
+    bounds.S = largest(measured, 1);
+    bounds.R = largest(measured, -1);
     return bounds;
   }
 
   // Synergy, then redundancy.
   std::pair<Bounds, Bounds> pair(std::size_t i, std::size_t j) const {
     const Contrast mixed = Contrast::mixed_difference(input_.players, i, j);
-    std::vector<double> value;
-    std::vector<double> error;
-    mixed.evaluate(input_.losses, value);
-    errors(mixed, false, error);
-    const Statistics all{.value = value, .error = error, .zero_is_exact = false, .constant = 0.0};
-    return {infer_max(mixed, all, 1, false), infer_max(mixed, all, -1, false)};
+    Family family{.contrast = mixed, .constant = 0.0};
+    mixed.evaluate(input_.losses, family.value);
+    errors(mixed, false, family.error);
+    drop_idle(family);
+    const Bounds synergy = largest(family, 1);
+    return {synergy, largest(family, -1)};
   }
 
  private:
+  // One number per context; those of contexts that say nothing new are dropped.
+  struct Family {
+    const Contrast& contrast;
+    bool from_empty = false;
+    std::optional<double> constant;
+    std::vector<double> value;
+    std::vector<double> error;
+    std::vector<std::size_t> contexts;  // by position; empty: all of them
+
+    std::size_t context(std::size_t c) const { return contexts.empty() ? c : contexts[c]; }
+  };
+
+  // What the even and the odd blocks say, coalition by coalition: linear, so it serves every contrast.
+  void make_halves() {
+    std::vector<double> influence(noise_.rows.rows());
+    double ignored = 0;
+    for (auto& half : halves_) half.resize(input_.losses.size());
+    for (std::size_t s = 0; s < input_.losses.size(); ++s) {
+      const float* row = noise_.of(s);
+      for (std::size_t g = 0; g < influence.size(); ++g)
+        influence[g] = noise_.unit * static_cast<double>(row[g]);
+      for (const std::size_t parity : {0U, 1U})
+        halves_[parity][s] = half_value(noise_.rows, input_.losses[s], influence, parity, &ignored);
+    }
+  }
+
   void errors(const Contrast& contrast, bool from_empty, std::vector<double>& error) const {
     if (!inferrer_) {
       error.assign(contrast.contexts(), 0.0);
@@ -95,44 +129,50 @@ class Analysis {
     return {value, value - *half, value + *half};
   }
 
-  // max over contexts of sign * value. Measured from the empty context, that one is 0 by algebra.
-  Bounds largest(const Contrast& contrast, const std::vector<double>& value, const std::vector<double>& error,
-                 double sign, bool from_empty) const {
-    const std::size_t skip = from_empty ? 1 : 0;
-    Statistics s{.value = std::span(value).subspan(skip), .error = std::span(error).subspan(skip)};
-    if (from_empty) s.constant = 0.0;
-    if (s.value.empty()) return {0, 0.0, 0.0};
-    return infer_max(contrast, s, sign, from_empty);
+  // A context with a player that changed no loss is the same as that without: its zero difference is no news.
+  // Measured from the empty context, that one is the constant.
+  void drop_idle(Family& family) const {
+    if (idle_ == 0 && !family.from_empty) return;
+    const std::size_t all = family.value.size();
+    for (std::size_t k = family.from_empty ? 1 : 0; k < all; ++k) {
+      if ((family.contrast.context(k) & idle_) != 0) continue;
+      const std::size_t c = family.contexts.size();
+      family.contexts.push_back(k);
+      family.value[c] = family.value[k];
+      family.error[c] = family.error[k];
+    }
+    family.value.resize(family.contexts.size());
+    family.error.resize(family.contexts.size());
   }
 
-  Bounds infer_max(const Contrast& contrast, Statistics s, double sign, bool from_empty) const {
-    // A context with a player that changed no loss is the same as that without: its zero difference is no
-    // news.
-    const std::size_t skip = from_empty ? 1 : 0;
-    std::vector<std::size_t> kept;
-    std::vector<double> signed_value;
-    std::vector<double> kept_error;
-    for (std::size_t c = 0; c < s.value.size(); ++c) {
-      if ((contrast.context(c + skip) & idle_) != 0) continue;
-      kept.push_back(c + skip);
-      signed_value.push_back(sign * s.value[c]);
-      kept_error.push_back(s.error[c]);
+  // max over contexts of sign * value. The family is turned over, so the signs must be asked for in turn:
+  // first 1, then -1.
+  Bounds largest(Family& family, double sign) const {
+    if (family.value.empty()) return {*family.constant, *family.constant, *family.constant};
+    if (sign < 0) {
+      for (double& x : family.value) x = -x;
     }
-    if (kept.empty()) return {*s.constant, *s.constant, *s.constant};
-    s.value = signed_value;
-    s.error = kept_error;
     if (!inferrer_) {
-      double top = *std::max_element(signed_value.begin(), signed_value.end());
-      if (s.constant) top = std::max(top, *s.constant);
+      double top = *std::max_element(family.value.begin(), family.value.end());
+      if (family.constant) top = std::max(top, *family.constant);
       return {top, top, top};
     }
-    std::vector<double> base(noise_.influence.size(), 0.0);
-    if (from_empty) contrast.influence(noise_, 0, base);
-    if (noise_.kind == Noise::Kind::blocks)
+    Statistics s{.value = family.value, .error = family.error, .constant = family.constant};
+    std::vector<double> base;
+    if (noise_.kind == Noise::Kind::blocks) {
+      base.assign(noise_.rows.rows(), 0.0);
+      if (family.from_empty) family.contrast.influence(noise_, 0, base);
       s.influence = [&](std::size_t c, std::span<double> out) {
-        contrast.influence(noise_, kept[c], out);
+        family.contrast.influence(noise_, family.context(c), out);
         for (std::size_t g = 0; g < out.size(); ++g) out[g] = sign * (out[g] - base[g]);
       };
+      s.half = [&](std::size_t parity, std::span<const std::size_t> which, std::span<double> out) {
+        const std::vector<double>& losses = halves_[parity];
+        const double alone = family.from_empty ? family.contrast.evaluate(losses, 0) : 0;
+        for (std::size_t k = 0; k < which.size(); ++k)
+          out[k] = sign * (family.contrast.evaluate(losses, family.context(which[k])) - alone);
+      };
+    }
     const MaxInference result = inferrer_->infer(s);
     return {result.corrected, result.low, result.high};
   }
@@ -142,6 +182,7 @@ class Analysis {
   const InferenceOptions& options_;
   std::size_t idle_;  // mask of the players that changed no loss
   std::optional<MaxInferrer> inferrer_;
+  std::vector<double> halves_[2];  // losses on the even and on the odd blocks alone
   double floor_ = 0;
 };
 
@@ -185,13 +226,14 @@ void set_population(FeatureProfile& f, const PlayerBounds& b) {
 }
 
 bool never_moved(const InferenceInput& input, const Noise& noise, std::size_t i) {
-  std::vector<double> value;
   const Contrast gain = Contrast::gain(input.players, i);
-  gain.evaluate(input.losses, value);
-  if (std::any_of(value.begin(), value.end(), [](double x) { return x != 0; })) return false;
+  for (std::size_t k = 0; k < gain.contexts(); ++k) {
+    if (gain.evaluate(input.losses, k) != 0) return false;
+  }
   if (noise.kind == Noise::Kind::absent || noise.kind == Noise::Kind::none) return true;
-  gain.errors(noise, false, value);
-  return std::all_of(value.begin(), value.end(), [](double x) { return x == 0; });
+  std::vector<double> error;
+  gain.errors(noise, false, error);
+  return std::all_of(error.begin(), error.end(), [](double x) { return x == 0; });
 }
 
 void set_zero(Quantity& q, bool population) {

@@ -24,10 +24,16 @@ struct Noise {
   };
   Kind kind = Kind::absent;
   BlockRows rows;
-  std::vector<std::vector<float>> influence;  // rows x 2^players, scaled: squares add up to the squared error
-  std::vector<double> variance;               // kind cells: of each mean
-  double units = 0;                           // independent observations, for the rule of three
-  double scale = 0;  // the largest standard error of a loss; far below it lies rounding
+  // Coalition by coalition rows.rows() numbers, filled up with zeros to `stride`; times `unit` their squares
+  // add up to the squared error.
+  std::vector<float> influence;
+  std::size_t stride = 0;
+  double unit = 1;               // a power of two: floats hold losses of any size
+  std::vector<double> variance;  // kind cells: of each mean
+  double units = 0;              // independent observations, for the rule of three
+  double scale = 0;              // the largest standard error of a loss; far below it lies rounding
+
+  const float* of(std::size_t mask) const { return influence.data() + mask * stride; }
 };
 
 // Of drawing other rows from the population: the instance part of a block plus its background part.

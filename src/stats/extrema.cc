@@ -15,35 +15,55 @@ double BlockRows::degrees_of_freedom() const {
   return static_cast<double>(*std::min_element(parts.begin(), parts.end())) - 1;
 }
 
-// The near-maximisers with their influences, row-major by block so that sums over blocks run over adjacent
-// statistics.
+double half_value(const BlockRows& rows, double value, std::span<const double> influence, std::size_t parity,
+                  double* variance) {
+  *variance = 0;
+  std::size_t first = 0;
+  for (const std::size_t blocks : rows.parts) {
+    const auto all = static_cast<double>(blocks);
+    const double unscale = all * std::sqrt((all - 1) / all);
+    double sum = 0, squares = 0, count = 0;
+    for (std::size_t g = first + parity; g < first + blocks; g += 2) {
+      const double deviation = unscale * influence[g];
+      sum += deviation;
+      squares += deviation * deviation;
+      ++count;
+    }
+    value += sum / count;
+    *variance += (squares - sum * sum / count) / ((count - 1) * count);
+    first += blocks;
+  }
+  return value;
+}
+
 struct MaxInferrer::Near {
+  std::vector<std::size_t> which;
   std::vector<double> value;
   std::vector<double> error;
-  std::vector<double> influence;  // rows x value.size()
   double plugin = 0;
-  bool unknown = false;      // one of them has error 0 without being exact
-  bool independent = false;  // there are no influences
+  bool unknown = false;  // one of them has error 0 without being exact
 
   std::size_t size() const { return value.size(); }
-  const double* row(std::size_t g) const { return influence.data() + g * size(); }
+  std::size_t top() const {
+    return static_cast<std::size_t>(std::max_element(value.begin(), value.end()) - value.begin());
+  }
+  std::size_t noisy() const {
+    return static_cast<std::size_t>(
+        std::count_if(error.begin(), error.end(), [](double e) { return e > 0; }));
+  }
+};
+
+struct MaxInferrer::Simulated {
+  double quantile = 0;  // of the largest studentised one
+  double bias = 0;      // the mean of the largest
 };
 
 MaxInferrer::MaxInferrer(BlockRows rows, const MaxOptions& options, std::uint64_t seed)
     : rows_(std::move(rows)),
       options_(options),
       t_(t_quantile(1 - options.alpha / 2, rows_.degrees_of_freedom())) {
-  RandomStream normal(seed, Purpose::multipliers);
-  multiplier_.resize(options.draws * rows_.rows());
-  for (double& value : multiplier_) value = normal.normal();
-  RandomStream chi(seed, Purpose::multiplier_scale);
-  const auto df = static_cast<std::size_t>(rows_.degrees_of_freedom());
-  scale_.resize(options.draws);
-  for (double& value : scale_) {
-    double sum = 0;
-    for (std::size_t k = 0; k < df; ++k) sum += std::pow(chi.normal(), 2);
-    value = std::sqrt(sum / static_cast<double>(df));
-  }
+  if (!options.independent)
+    multipliers_.emplace(options.draws, rows_.rows(), rows_.degrees_of_freedom(), seed);
 }
 
 std::optional<double> MaxInferrer::half_width(double error, bool zero_is_exact) const {
@@ -58,98 +78,85 @@ MaxInferrer::Near MaxInferrer::select(const Statistics& s) const {
   const double k0 = t_quantile(1 - 0.1 / (std::log(8 * blocks) * count), rows_.degrees_of_freedom());
   Near near;
   double bar = s.constant.value_or(-HUGE_VAL);
-  near.plugin = bar;
+  double plugin = bar;
   for (std::size_t c = 0; c < s.value.size(); ++c) {
-    near.plugin = std::max(near.plugin, s.value[c]);
-    if (s.error[c] > 0 || s.zero_is_exact) bar = std::max(bar, s.value[c] - k0 * s.error[c]);
+    plugin = std::max(plugin, s.value[c]);
+    const double low = s.error[c] > 0 || s.zero_is_exact ? s.value[c] - k0 * s.error[c] : -HUGE_VAL;
+    bar = std::max(bar, low);
   }
-  std::vector<std::size_t> kept;
+  near.plugin = plugin;
   for (std::size_t c = 0; c < s.value.size(); ++c) {
     if (s.value[c] < bar - 2 * k0 * s.error[c]) continue;
     if (s.error[c] == 0 && !s.zero_is_exact) {
       near.unknown = true;
     } else {
-      kept.push_back(c);
+      near.which.push_back(c);
       near.value.push_back(s.value[c]);
       near.error.push_back(s.error[c]);
     }
   }
-  near.independent = !s.influence;
-  if (near.independent) return near;
-  near.influence.resize(rows_.rows() * kept.size());
-  std::vector<double> one(rows_.rows());
-  for (std::size_t k = 0; k < kept.size(); ++k) {
-    s.influence(kept[k], one);
-    for (std::size_t g = 0; g < one.size(); ++g) near.influence[g * kept.size() + k] = one[g];
-  }
   return near;
 }
 
-namespace {
-
-// process[c] = sum over blocks of multiplier * influence.
-void multiply(std::span<const double> multipliers, const double* influence, std::span<double> process) {
-  std::fill(process.begin(), process.end(), 0.0);
-  for (std::size_t g = 0; g < multipliers.size(); ++g) {
-    const double* row = influence + g * process.size();
-    for (std::size_t c = 0; c < process.size(); ++c) process[c] += multipliers[g] * row[c];
-  }
+double MaxInferrer::bonferroni(std::size_t noisy) const {
+  return t_quantile(1 - options_.alpha / (2 * static_cast<double>(noisy)), rows_.degrees_of_freedom());
 }
 
-}  // namespace
-
-double MaxInferrer::simultaneous_quantile(const Near& near) const {
-  const auto noisy = static_cast<std::size_t>(
-      std::count_if(near.error.begin(), near.error.end(), [](double e) { return e > 0; }));
-  if (noisy <= 1) return t_;
+// The quantile of the largest studentised noise of all near-maximisers, and the mean of the largest noise of
+// those within 2 standard errors, of the difference, of the largest.
+MaxInferrer::Simulated MaxInferrer::simulate(const Statistics& statistics, const Near& near) const {
+  const std::size_t noisy = near.noisy();
   // A quantile at alpha / 2 needs some twenty draws beyond it; else Bonferroni, which is never too short.
-  if (near.independent || static_cast<double>(options_.draws) * options_.alpha < 20) {
-    return t_quantile(1 - options_.alpha / (2 * static_cast<double>(noisy)), rows_.degrees_of_freedom());
-  }
-  std::vector<double> largest(options_.draws);
-  std::vector<double> process(near.size());
-  for (std::size_t d = 0; d < options_.draws; ++d) {
-    multiply(std::span(multiplier_).subspan(d * rows_.rows(), rows_.rows()), near.influence.data(), process);
-    double top = -HUGE_VAL;
-    for (std::size_t c = 0; c < near.size(); ++c) {
-      if (near.error[c] > 0) top = std::max(top, process[c] / near.error[c]);
-    }
-    largest[d] = top / scale_[d];
-  }
-  const auto at =
-      static_cast<std::size_t>(std::ceil((1 - options_.alpha / 2) * static_cast<double>(options_.draws))) - 1;
-  std::nth_element(largest.begin(), largest.begin() + static_cast<std::ptrdiff_t>(at), largest.end());
-  return std::max(t_, largest[at]);
-}
+  const bool quantile = noisy > 1 && static_cast<double>(options_.draws) * options_.alpha >= 20;
+  Simulated result{.quantile = noisy <= 1 ? t_ : bonferroni(noisy)};
 
-// The mean of the maximum of the noise over those within 2 standard errors, of the difference, of the
-// largest.
-double MaxInferrer::selection_bias(const Near& near) const {
-  const auto top =
-      static_cast<std::size_t>(std::max_element(near.value.begin(), near.value.end()) - near.value.begin());
-  std::vector<std::size_t> close;
+  // In units of the largest error, so that floats hold them.
+  const double unit = std::max(*std::max_element(near.error.begin(), near.error.end()), 1e-300);
+  const std::size_t stride = padded(rows_.rows());
+  std::vector<float> influence(stride * near.size(), 0.0F);
+  std::vector<double> one(rows_.rows());
+  for (std::size_t c = 0; c < near.size(); ++c) {
+    statistics.influence(near.which[c], one);
+    for (std::size_t g = 0; g < one.size(); ++g)
+      influence[c * stride + g] = static_cast<float>(one[g] / unit);
+  }
+  const std::size_t top = near.top();
+  Weighing studentised, plain;
+  std::size_t close = 0;
   for (std::size_t c = 0; c < near.size(); ++c) {
     double squares = 0;
-    for (std::size_t g = 0; g < rows_.rows(); ++g) squares += std::pow(near.row(g)[c] - near.row(g)[top], 2);
-    if (near.value[top] - near.value[c] <= 2 * std::sqrt(squares)) close.push_back(c);
+    for (std::size_t g = 0; g < stride; ++g) {
+      const double difference = influence[c * stride + g] - influence[top * stride + g];
+      squares += difference * difference;
+    }
+    const bool is_close = near.value[top] - near.value[c] <= 2 * unit * std::sqrt(squares);
+    close += is_close ? 1 : 0;
+    const bool is_noisy = near.error[c] > 0;
+    studentised.factor.push_back(is_noisy ? static_cast<float>(unit / near.error[c]) : 0.0F);
+    studentised.shift.push_back(is_noisy ? 0.0F : -HUGE_VALF);
+    plain.factor.push_back(1.0F);
+    plain.shift.push_back(is_close ? 0.0F : -HUGE_VALF);
   }
-  if (close.size() <= 1) return 0;
-  std::vector<double> influence(rows_.rows() * close.size());
-  for (std::size_t g = 0; g < rows_.rows(); ++g) {
-    for (std::size_t k = 0; k < close.size(); ++k) influence[g * close.size() + k] = near.row(g)[close[k]];
+  if (!quantile && close <= 1) return result;
+
+  std::vector<float> largest_ratio, largest;
+  multipliers_->largest(influence, studentised, plain, largest_ratio, largest);
+  if (quantile) {
+    for (std::size_t d = 0; d < largest_ratio.size(); ++d)
+      largest_ratio[d] = static_cast<float>(largest_ratio[d] / multipliers_->scale()[d]);
+    const auto at = static_cast<std::ptrdiff_t>(
+        std::ceil((1 - options_.alpha / 2) * static_cast<double>(options_.draws)) - 1);
+    std::nth_element(largest_ratio.begin(), largest_ratio.begin() + at, largest_ratio.end());
+    result.quantile = std::max(t_, static_cast<double>(largest_ratio[static_cast<std::size_t>(at)]));
   }
-  double sum = 0;
-  std::vector<double> process(close.size());
-  for (std::size_t d = 0; d < options_.draws; ++d) {
-    multiply(std::span(multiplier_).subspan(d * rows_.rows(), rows_.rows()), influence.data(), process);
-    sum += *std::max_element(process.begin(), process.end());
-  }
-  return sum / static_cast<double>(options_.draws);
+  if (close > 1)
+    result.bias =
+        unit * std::accumulate(largest.begin(), largest.end(), 0.0) / static_cast<double>(largest.size());
+  return result;
 }
 
 double MaxInferrer::independent_bias(const Near& near) const {
-  const auto top =
-      static_cast<std::size_t>(std::max_element(near.value.begin(), near.value.end()) - near.value.begin());
+  const std::size_t top = near.top();
   std::vector<double> close;
   for (std::size_t c = 0; c < near.size(); ++c) {
     const double both = c == top ? 0 : std::hypot(near.error[c], near.error[top]);
@@ -167,41 +174,22 @@ double MaxInferrer::independent_bias(const Near& near) const {
 }
 
 // Picks the maximiser on one half of the blocks and bounds it on the other, both ways, each at alpha / 4.
-void MaxInferrer::split(const Near& near, MaxInference& result) const {
-  double held_out = 0;
-  double low = -HUGE_VAL;
+void MaxInferrer::split(const Statistics& statistics, const Near& near, MaxInference& result) const {
+  std::vector<double> influence(rows_.rows());
+  double variance = 0, held_out = 0, low = -HUGE_VAL;
+  std::vector<double> half(near.size());
   for (const std::size_t parity : {0U, 1U}) {
-    // The mean over a half: the value plus, for each part, the mean deviation of its blocks of that parity.
-    const auto half = [&](std::size_t c, std::size_t want, double& variance) {
-      double mean = near.value[c];
-      variance = 0;
-      std::size_t first = 0;
-      for (const std::size_t blocks : rows_.parts) {
-        const auto all = static_cast<double>(blocks);
-        const double unscale = all * std::sqrt((all - 1) / all);
-        double sum = 0, squares = 0, count = 0;
-        for (std::size_t g = first + want; g < first + blocks; g += 2) {
-          const double deviation = unscale * near.row(g)[c];
-          sum += deviation;
-          squares += deviation * deviation;
-          ++count;
-        }
-        mean += sum / count;
-        variance += (squares - sum * sum / count) / ((count - 1) * count);
-        first += blocks;
-      }
-      return mean;
-    };
-    double ignored = 0, variance = 0, best = -HUGE_VAL;
-    std::size_t chosen = 0;
-    for (std::size_t c = 0; c < near.size(); ++c) {
-      const double mean = half(c, parity, ignored);
-      if (mean > best) {
-        best = mean;
-        chosen = c;
+    if (statistics.half) {
+      statistics.half(parity, near.which, half);
+    } else {
+      for (std::size_t c = 0; c < near.size(); ++c) {
+        statistics.influence(near.which[c], influence);
+        half[c] = half_value(rows_, near.value[c], influence, parity, &variance);
       }
     }
-    const double other = half(chosen, 1 - parity, variance);
+    const auto chosen = static_cast<std::size_t>(std::max_element(half.begin(), half.end()) - half.begin());
+    statistics.influence(near.which[chosen], influence);
+    const double other = half_value(rows_, near.value[chosen], influence, 1 - parity, &variance);
     const double df = std::max(1.0, std::floor((rows_.degrees_of_freedom() + 1) / 2) - 1);
     held_out += other / 2;
     low = std::max(low, other - t_quantile(1 - options_.alpha / 4, df) * std::sqrt(variance));
@@ -216,16 +204,18 @@ MaxInference MaxInferrer::infer(const Statistics& statistics) const {
   double low = statistics.constant.value_or(-HUGE_VAL);
   double high = low;
   for (std::size_t c = 0; c < near.size(); ++c) high = std::max(high, near.value[c] + t_ * near.error[c]);
-  if (near.size() > options_.simulated && !near.independent) {
-    split(near, result);
+  if (near.size() > options_.simulated && !options_.independent) {
+    split(statistics, near, result);
     low = std::max(low, *result.low);
   } else if (near.size() > 0) {
-    const double k = simultaneous_quantile(near);
-    for (std::size_t c = 0; c < near.size(); ++c) low = std::max(low, near.value[c] - k * near.error[c]);
+    const std::size_t noisy = near.noisy();
+    const Simulated simulated = options_.independent
+                                    ? Simulated{noisy <= 1 ? t_ : bonferroni(noisy), independent_bias(near)}
+                                    : simulate(statistics, near);
+    for (std::size_t c = 0; c < near.size(); ++c)
+      low = std::max(low, near.value[c] - simulated.quantile * near.error[c]);
     // The correction is about the noisy statistics; one that is known exactly cannot be undercut.
-    const double largest = *std::max_element(near.value.begin(), near.value.end());
-    if (largest == near.plugin)
-      result.corrected = near.plugin - (near.independent ? independent_bias(near) : selection_bias(near));
+    if (near.value[near.top()] == near.plugin) result.corrected = near.plugin - simulated.bias;
   }
   if (statistics.constant) result.corrected = std::max(result.corrected, *statistics.constant);
   if (low > -HUGE_VAL) result.low = low;

@@ -15,6 +15,8 @@
 #include <span>
 #include <vector>
 
+#include "stats/multiplier.h"
+
 namespace hifi {
 
 // How noise is described: rows of influence in one or two independent parts (instances, background).
@@ -28,16 +30,20 @@ struct BlockRows {
 struct MaxOptions {
   double alpha = 0.05;       // two-sided
   std::size_t draws = 1000;  // of the multiplier process
-  std::size_t simulated =
-      1000;  // near-maximisers; beyond, the multiplier quantile fails and blocks are split instead
+  // Near-maximisers; beyond, the multiplier quantile fails and blocks are split instead.
+  std::size_t simulated = 1000;
+  bool independent = false;  // the noise of each statistic is its own: there are no influences
 };
 
 // V statistics. What a zero standard error means is the caller's business: `exact` ones are known.
 struct Statistics {
   std::span<const double> value;
   std::span<const double> error;  // standard errors
-  std::function<void(std::size_t, std::span<double>)>
-      influence;                   // of one statistic, rows() numbers; none: independent
+  // The influence of one statistic, rows() numbers; not used if they are independent.
+  std::function<void(std::size_t, std::span<double>)> influence;
+  // The values of some statistics on the blocks of one parity alone, for callers who know them without going
+  // through the influences.
+  std::function<void(std::size_t parity, std::span<const std::size_t> which, std::span<double> out)> half;
   bool zero_is_exact = false;      // error 0: known, else nothing is known about its noise
   std::optional<double> constant;  // one more statistic, known exactly
 };
@@ -64,17 +70,22 @@ class MaxInferrer {
 
  private:
   struct Near;
+  struct Simulated;
   Near select(const Statistics& statistics) const;
-  double simultaneous_quantile(const Near& near) const;
-  double selection_bias(const Near& near) const;
+  Simulated simulate(const Statistics& statistics, const Near& near) const;
+  double bonferroni(std::size_t noisy) const;
   double independent_bias(const Near& near) const;
-  void split(const Near& near, MaxInference& result) const;
+  void split(const Statistics& statistics, const Near& near, MaxInference& result) const;
 
   BlockRows rows_;
   MaxOptions options_;
-  double t_;                        // pointwise, at 1 - alpha / 2
-  std::vector<double> multiplier_;  // draws x rows, standard normal
-  std::vector<double> scale_;       // draws: sqrt(chi2 / df), which makes the process Student's
+  double t_;                                // pointwise, at 1 - alpha / 2
+  std::optional<Multipliers> multipliers_;  // absent if the statistics are independent
 };
+
+// What the blocks of one parity say: their mean deviation moves the value, part by part. `variance` is that
+// of the result.
+double half_value(const BlockRows& rows, double value, std::span<const double> influence, std::size_t parity,
+                  double* variance);
 
 }  // namespace hifi

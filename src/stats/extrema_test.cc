@@ -103,6 +103,32 @@ TEST(MaxInference, SplitsBlocksBeyondTheSimulatedNumber) {
   EXPECT_LT(std::abs(tally.corrected_bias), 0.15 * tally.plugin_bias);
 }
 
+TEST(MaxInference, KnownHalvesGiveTheSameSplit) {
+  const MaxInferrer inferrer({.parts = {kBlocks}}, {.simulated = 20}, 1);
+  const Sample sample(std::vector<double>(100, 0.0), 7);
+  Statistics s = sample.statistics();
+  const MaxInference expected = inferrer.infer(s);
+  s.half = [&](std::size_t parity, std::span<const std::size_t> which, std::span<double> out) {
+    double ignored = 0;
+    for (std::size_t k = 0; k < which.size(); ++k)
+      out[k] =
+          half_value(inferrer.rows(), sample.value[which[k]], sample.influence[which[k]], parity, &ignored);
+  };
+  const MaxInference result = inferrer.infer(s);
+  EXPECT_EQ(result.low, expected.low);
+  EXPECT_EQ(result.corrected, expected.corrected);
+}
+
+TEST(MaxInference, IndependentNoiseNeedsNoMultipliers) {
+  // A block for each of a million draws: nothing may be stored by block.
+  const MaxInferrer inferrer({.parts = {1'000'000}}, {.independent = true}, 1);
+  const std::vector<double> value(50, 1.0), error(50, 0.1);
+  const MaxInference result = inferrer.infer({.value = value, .error = error});
+  EXPECT_NEAR(result.corrected, 1 - 0.1 * 2.249, 0.01);  // the mean of the largest of 50 normals
+  EXPECT_NEAR(*result.low, 1 - 0.1 * 3.2905, 1e-3);      // the normal quantile at 1 - .025 / 50
+  EXPECT_NEAR(*result.high, 1 + 0.1 * 1.95996, 1e-3);
+}
+
 TEST(MaxInference, SmallAlphaFallsBackToBonferroni) {
   const Tally tally = simulate(std::vector<double>(30, 0.0), 300, {.alpha = 0.001});
   EXPECT_EQ(tally.above + tally.below, 0);
