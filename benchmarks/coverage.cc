@@ -171,8 +171,8 @@ Profile explain(const Setting& s, const Table& data, const std::optional<Table>&
                .background = background,
                .model = std::make_unique<FunctionModel>(s, column_names(s.players))},
               {}, workers);
-  LatticeState state = audit.run(nullptr, {});
-  return make_profile(audit.plan(), state.lattice, "all", workers);
+  const RunResult state = audit.run(nullptr, {});
+  return make_profile(audit.plan(), state, "all", workers);
 }
 
 void print_row(const std::string& label, const std::vector<Tally>& tallies) {

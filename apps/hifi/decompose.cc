@@ -23,7 +23,7 @@ bool is_run_file(const std::string& path) {
 }
 
 Profile from_run(const std::string& path, const std::string& pairs, Workers& workers) {
-  const RunFile file = RunFile::open(path, RunFile::Mode::read);
+  RunFile file = RunFile::open(path, RunFile::Mode::read);
   const RunPlan plan = read_plan(file);
   if (!is_complete(file, plan)) {
     throw input_error(fmt::format("{}: the run is not finished", path),
@@ -33,7 +33,7 @@ Profile from_run(const std::string& path, const std::string& pairs, Workers& wor
     throw input_error(fmt::format("{}: is shard {}/{} of a run", path, plan.shard, plan.shards),
                       "merge all shards first with `hifi merge`");
   }
-  return make_profile(plan, read_lattice(file, plan), pairs, workers);
+  return make_profile(plan, read_result(file, plan), pairs, workers);
 }
 
 struct Decompose {

@@ -38,7 +38,7 @@ struct Explain {
     Workers workers(output.threads);
     Audit audit(request, shard, workers);
     parse_pairs(output.pairs, audit.plan().players);  // before the run, not at its end
-    output.say(plan_text(audit, request));
+    output.say(plan_text(audit));
     std::optional<RunFile> file;
     if (!out.empty()) file.emplace(RunFile::create(out, audit.plan().to_json()));
     try {

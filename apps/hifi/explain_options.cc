@@ -11,10 +11,10 @@ namespace hifi::app {
 
 void ExplainOptions::add_to(CLI::App& verb) {
   ExplainRequest& r = request_;
-  verb.add_option("--model", r.model, "XGBoost JSON or UBJ file, or process:CMD")
+  verb.add_option("--model", r.model, "XGBoost JSON or UBJ file, process:CMD, or planted:FILE.json")
       ->required()
       ->type_name("MODEL");
-  verb.add_option("--data", r.data, "The instances: CSV, Parquet or Feather")->required()->type_name("TABLE");
+  verb.add_option("--data", r.data, "The instances: CSV, Parquet or Feather")->type_name("TABLE");
   verb.add_option("--target", r.target, "The column that holds the truth")->type_name("COL");
   verb.add_option("--background", r.background,
                   "What absent columns are replaced by: a table, data (default), uniform-binary, marginals, "
@@ -72,6 +72,10 @@ ExplainRequest ExplainOptions::request() const {
     throw Error(ErrorCode::usage,
                 fmt::format("--confidence {}: must lie between 0.5 and 0.9999", request.confidence));
   }
+  if (request.data.empty() && !request.model.starts_with("planted:")) {
+    throw Error(ErrorCode::usage, "--data is required",
+                "only a planted game (--model planted:FILE.json) has none");
+  }
   if (!max_memory_.empty()) request.max_memory = parse_bytes("--max-memory", max_memory_);
   return request;
 }
@@ -98,25 +102,47 @@ std::string human_seconds(double seconds) {
   return fmt::format("{:.0f} days", seconds / 86400);
 }
 
+std::string lattice_work(const RunPlan& plan, const Forecast& f) {
+  const std::uint64_t coalitions = std::uint64_t{1} << plan.players.size();
+  return fmt::format("work        {} coalitions x {} draws{} = {:.4g} evaluations{}\n", coalitions,
+                     plan.draws, plan.exact ? " (every pair of rows: exact)" : "",
+                     static_cast<double>(coalitions) * static_cast<double>(plan.draws),
+                     plan.shards > 1 ? fmt::format("; shard {}/{} has {:.4g}", plan.shard, plan.shards,
+                                                   static_cast<double>(f.evaluations))
+                                     : "");
+}
+
+std::string search_work(const RunPlan& plan, const Forecast& f) {
+  const SearchPlan& search = plan.search;
+  std::string text = fmt::format("work        a search of at most {} of 2^{} coalitions x {} draws",
+                                 search.coalitions, plan.players.size(), search.draws);
+  if (search.split) {
+    text += fmt::format(",\n            then at most {} selected ones x {} draws of other rows",
+                        search.reported, plan.draws);
+  }
+  if (plan.shards > 1) {
+    text += fmt::format(";\n            shard {}/{} repeats the search and has its share of the rest",
+                        plan.shard, plan.shards);
+  }
+  return text + fmt::format(" = {:.4g} evaluations\n", static_cast<double>(f.evaluations));
+}
+
+std::string work_text(const RunPlan& plan, const Forecast& f) {
+  return plan.policy == "exhaustive" ? lattice_work(plan, f) : search_work(plan, f);
+}
+
 }  // namespace
 
-std::string plan_text(const Audit& audit, const ExplainRequest& request) {
+std::string plan_text(const Audit& audit) {
   const RunPlan& plan = audit.plan();
   const Forecast& f = audit.forecast();
-  std::string text = fmt::format("model       {}\n", request.model);
-  text += fmt::format("data        {}, {} loss\n", request.data, plan.loss);
-  text += fmt::format("background  {}, hash {}\n", audit.background().description,
-                      audit.background().hash.substr(0, 8));
+  std::string text = audit.description();
   text += fmt::format("players     {}\n", plan.players.size());
-  text += fmt::format("work        {} coalitions x {} draws{} = {:.4g} evaluations{}\n", f.coalitions,
-                      f.draws, plan.exact ? " (every pair of rows: exact)" : "",
-                      static_cast<double>(f.coalitions) * static_cast<double>(f.draws),
-                      plan.shards > 1 ? fmt::format("; shard {}/{} has {:.4g}", plan.shard, plan.shards,
-                                                    static_cast<double>(f.evaluations))
-                                      : "");
+  text += work_text(plan, f);
   text += fmt::format("memory      {}; a run file takes {}\n", human_bytes(f.memory_bytes),
                       human_bytes(f.run_file_bytes));
-  if (plan.instance_blocks < 32 && f.draws >= 32 && plan.players.size() > 18) {
+  if (plan.instance_blocks < 32 && plan.draws >= 32 && plan.players.size() > 18 &&
+      plan.policy == "exhaustive") {
     text += fmt::format("blocks      {} instead of 32, to stay within --max-memory\n", plan.instance_blocks);
   }
   text += fmt::format("time        about {}, from a short probe", human_seconds(f.seconds));

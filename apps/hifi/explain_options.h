@@ -26,6 +26,6 @@ class ExplainOptions {
 };
 
 // The plan, one line each, for people.
-std::string plan_text(const Audit& audit, const ExplainRequest& request);
+std::string plan_text(const Audit& audit);
 
 }  // namespace hifi::app

@@ -21,7 +21,7 @@ Run add_plan(CLI::App& app) {
     const ExplainRequest request = options->request();
     Workers workers(*threads);
     const Audit audit(request, options->shard(), workers);
-    fmt::print("{}\n", plan_text(audit, request));
+    fmt::print("{}\n", plan_text(audit));
   };
 }
 

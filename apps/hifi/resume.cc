@@ -25,7 +25,7 @@ struct Resume {
     Workers workers(output.threads);
     if (is_complete(file, plan)) {
       std::optional<Profile> profile;
-      if (plan.shards == 1) profile = make_profile(plan, read_lattice(file, plan), output.pairs, workers);
+      if (plan.shards == 1) profile = make_profile(plan, read_result(file, plan), output.pairs, workers);
       output.say(fmt::format("{} is finished already", path));
       if (profile) output.write(*profile);
       return;
@@ -38,7 +38,7 @@ struct Resume {
           fmt::format("{}: the run was planned otherwise, now and then differ in {}", path, difference),
           "give back the model, data and background of the run, or start a new one");
     }
-    output.say(plan_text(audit, request));
+    output.say(plan_text(audit));
     run_and_report(audit, &file, output, workers);
   }
 };

@@ -11,7 +11,7 @@ namespace hifi::app {
 
 namespace {
 
-LatticeState run_with_hint(Audit& audit, RunFile* file, const Output& output) {
+RunResult run_with_hint(Audit& audit, RunFile* file, const Output& output) {
   try {
     return audit.run(file, output.progress());
   } catch (const Error& error) {
@@ -32,7 +32,7 @@ LatticeState run_with_hint(Audit& audit, RunFile* file, const Output& output) {
 
 void run_and_report(Audit& audit, RunFile* file, const Output& output, Workers& workers) {
   const auto start = std::chrono::steady_clock::now();
-  LatticeState state = run_with_hint(audit, file, output);
+  const RunResult result = run_with_hint(audit, file, output);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   const RunPlan& plan = audit.plan();
   if (output.verbose) {
@@ -45,8 +45,7 @@ void run_and_report(Audit& audit, RunFile* file, const Output& output, Workers& 
                            plan.shard, plan.shards, file->path()));
     return;
   }
-  state.tile = {};  // the scan needs the memory more
-  output.write(make_profile(plan, state.lattice, output.pairs, workers));
+  output.write(make_profile(plan, result, output.pairs, workers));
 }
 
 }  // namespace hifi::app

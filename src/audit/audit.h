@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "audit/request.h"
+#include "audit/run_result.h"
+#include "audit/subject.h"
 #include "core/parallel.h"
 #include "core/progress.h"
 #include "game/draws.h"
-#include "game/table_game.h"
-#include "loss/loss.h"
-#include "masking/background.h"
+#include "sampling/budget.h"
 #include "vocabulary/lattice_store.h"
 #include "vocabulary/run_plan.h"
 
@@ -29,19 +29,10 @@ struct Shard {
 
 // What a run will cost, told before it starts.
 struct Forecast {
-  std::uint64_t coalitions = 0;
-  std::uint64_t draws = 0;        // per coalition
-  std::uint64_t evaluations = 0;  // of this shard, before identical rows are removed
+  std::uint64_t evaluations = 0;  // of this shard at most, before identical rows are removed
   std::uint64_t memory_bytes = 0;
   std::uint64_t run_file_bytes = 0;
   double seconds = 0;  // from a timed probe; informs the reader, never the plan
-};
-
-// What an audit works on. `background` is the table that the request names, if it names one.
-struct AuditInputs {
-  Table data;
-  std::optional<Table> background;
-  std::unique_ptr<Model> model;
 };
 
 class Audit {
@@ -54,38 +45,27 @@ class Audit {
 
   const RunPlan& plan() const { return plan_; }
   const Forecast& forecast() const { return forecast_; }
-  const Background& background() const { return background_; }
-  const std::vector<std::string>& notes() const { return notes_; }
-  std::uint64_t model_rows() const { return game_->model_rows(); }
+  const std::string& description() const { return subject_.description; }  // lines of the plan
+  const std::vector<std::string>& notes() const { return subject_.notes; }
+  std::uint64_t model_rows() const { return subject_.game->model_rows(); }
 
   // Runs to the end; with a file, from its last saved state.
-  LatticeState run(RunFile* file, Progress::Listener listener);
+  RunResult run(RunFile* file, Progress::Listener listener);
 
  private:
-  void take(const ExplainRequest& request, AuditInputs inputs);
-  void match_columns(const ExplainRequest& request, const Table& data);
-  void probe(const ExplainRequest& request);
-  void add_warnings();
-  void make_plan(const ExplainRequest& request, Shard shard);
-  std::string provenance(const ExplainRequest& request) const;
+  Audit(const ExplainRequest& request, Subject subject, Shard shard, Workers& workers);
+  void describe(const ExplainRequest& request);
+  void plan_lattice(const Budget& budget, DrawOptions draws);
+  void plan_search(const Budget& budget, DrawOptions draws);
+  void take_blocks(DrawPlan::Weights weights);
+  RunResult run_lattice(RunFile* file, Progress::Listener listener);
 
   Workers& workers_;
-  std::unique_ptr<Model> model_;
-  InputColumns columns_;
-  Players players_;
-  Frame instances_;
-  std::vector<double> truth_;
-  std::vector<std::uint32_t> clusters_;
-  Background background_;
-  std::unique_ptr<Loss> loss_;
-  std::unique_ptr<TableGame> game_;
-  std::unique_ptr<DrawPlan> draws_;
-  std::string data_hash_;
-  double seconds_per_row_ = 0;
+  Subject subject_;
+  std::unique_ptr<DrawPlan> draws_;  // of a lattice
+  SearchDraws cell_draws_;           // of a search
   RunPlan plan_;
   Forecast forecast_;
-  std::vector<Warning> warnings_;
-  std::vector<std::string> notes_;
 };
 
 }  // namespace hifi

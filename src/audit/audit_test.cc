@@ -50,7 +50,7 @@ TEST(Audit, MatchesColumnsByNameAndNotesTheSurplus) {
   EXPECT_EQ(audit.plan().players, (Names{"a", "b"}));
   ASSERT_EQ(audit.notes().size(), 1U);
   EXPECT_EQ(audit.notes()[0], "columns that the model does not use are ignored: id");
-  const LatticeState state = audit.run(nullptr, {});
+  const RunResult state = audit.run(nullptr, {});
   EXPECT_EQ(state.lattice.means()[3], 0) << "the full coalition predicts the truth";
   EXPECT_EQ(refused(request(), sum_model({"a", "c"})), "t.csv: has no column \"c\", which test expects");
 }

@@ -13,6 +13,7 @@
 #include "decomposition/noise.h"
 #include "decomposition/verdict.h"
 #include "hifi/error.h"
+#include "vocabulary/lattice_store.h"
 
 namespace hifi {
 
@@ -72,21 +73,23 @@ void warn_about(Profile& profile, const std::vector<std::uint32_t>& idle, double
                                     fmt::join(names, ", "))});
 }
 
-}  // namespace
-
-Profile make_profile(const RunPlan& plan, const Lattice& lattice, const std::string& pairs,
-                     Workers& workers) {
-  const std::vector<double> losses = lattice.means();
-  const ScanOptions options{.tie_tolerance = plan.tie_tolerance, .pairs = parse_pairs(pairs, plan.players)};
+Profile start_profile(const RunPlan& plan) {
   Profile profile{
       .players = plan.players, .loss = plan.loss, .measure = plan.measure, .expected = plan.expected};
-  profile.coverage = {.exhaustive = true,
+  profile.coverage = {.exhaustive = plan.policy == "exhaustive",
                       .draws = plan.draws,
                       .exact = plan.exact,
                       .interval = plan.interval,
                       .confidence = plan.confidence};
   profile.warnings = plan.warnings;
   profile.provenance = plan.provenance;
+  return profile;
+}
+
+Profile lattice_profile(const RunPlan& plan, const Lattice& lattice, const ScanOptions& options,
+                        Workers& workers) {
+  const std::vector<double> losses = lattice.means();
+  Profile profile = start_profile(plan);
   const VerdictOptions verdict = measure(profile, losses);
   ScanResult scan = scan_dense(plan.players.size(), losses, options, workers);
 
@@ -110,7 +113,19 @@ Profile make_profile(const RunPlan& plan, const Lattice& lattice, const std::str
   return profile;
 }
 
-namespace {
+Profile searched_profile(const RunPlan& plan, const SearchedRun& run, const ScanOptions& options,
+                         Workers& workers) {
+  LossMap losses;
+  const std::vector<double> means = run.cells.means();
+  for (std::size_t k = 0; k < means.size(); ++k) losses.emplace(run.coalitions[k], means[k]);
+  Profile profile = start_profile(plan);
+  const VerdictOptions verdict = measure(profile, run.found.losses);
+  ScanResult scan = scan_sparse(plan.players.size(), losses, options, workers);
+  judge(scan.features, scan.pairs, verdict);
+  profile.features = std::move(scan.features);
+  profile.pairs = std::move(scan.pairs);
+  return profile;
+}
 
 // A complete table, in the order of the masks. Without k and var its numbers are taken as exact.
 ScanResult scan_table(const LossTable& table, const ScanOptions& options, Profile& profile,
@@ -132,6 +147,18 @@ ScanResult scan_table(const LossTable& table, const ScanOptions& options, Profil
 }
 
 }  // namespace
+
+RunResult read_result(RunFile& file, const RunPlan& plan) {
+  if (plan.policy == "search") return {.searched = read_searched(file, plan)};
+  return {.lattice = read_lattice(file, plan)};
+}
+
+Profile make_profile(const RunPlan& plan, const RunResult& result, const std::string& pairs,
+                     Workers& workers) {
+  const ScanOptions options{.tie_tolerance = plan.tie_tolerance, .pairs = parse_pairs(pairs, plan.players)};
+  return result.searched ? searched_profile(plan, *result.searched, options, workers)
+                         : lattice_profile(plan, result.lattice, options, workers);
+}
 
 Profile make_profile(const LossTable& table, const std::string& pairs, Workers& workers) {
   const std::size_t n = table.players.size();

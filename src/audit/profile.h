@@ -3,10 +3,10 @@
 
 #include <string>
 
+#include "audit/run_result.h"
 #include "core/parallel.h"
 #include "decomposition/scan.h"
 #include "hifi/profile.h"
-#include "vocabulary/lattice.h"
 #include "vocabulary/loss_table.h"
 #include "vocabulary/run_plan.h"
 
@@ -16,7 +16,8 @@ namespace hifi {
 // player.
 PairSelection parse_pairs(const std::string& text, const std::vector<std::string>& players);
 
-Profile make_profile(const RunPlan& plan, const Lattice& lattice, const std::string& pairs, Workers& workers);
+Profile make_profile(const RunPlan& plan, const RunResult& result, const std::string& pairs,
+                     Workers& workers);
 
 // Of a bare table, complete or not; its numbers are taken as they are.
 Profile make_profile(const LossTable& table, const std::string& pairs, Workers& workers);

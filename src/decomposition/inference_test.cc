@@ -11,7 +11,7 @@ namespace {
 struct World {
   static constexpr std::size_t kBlocks = 32;
   RunPlan plan;
-  Lattice lattice = Lattice::zeros(3, kBlocks, kBlocks, 0);
+  Lattice lattice = Lattice::zeros(8, kBlocks, kBlocks, 0);
 
   World() {
     plan.draws = kBlocks;

@@ -60,6 +60,11 @@ class Game {
   virtual ~Game() = default;
 
   virtual std::size_t players() const = 0;
+  // Standard deviation of the part of a loss that is independent between coalitions at the same draw: 0 for
+  // functions of rows.
+  virtual double coalition_noise() const { return 0; }
+  // Rows that a model was asked for so far.
+  virtual std::uint64_t model_rows() const { return 0; }
 
   // out[d * coalitions.size() + c] = loss of coalition c at draw d.
   virtual void losses(const CoalitionList& coalitions, std::span<const Draw> draws, std::span<double> out,

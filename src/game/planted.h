@@ -64,6 +64,7 @@ class PlantedGame : public Game {
   explicit PlantedGame(PlantedSpec spec, const std::string& source = "planted game");
 
   std::size_t players() const override { return spec_.names.size(); }
+  double coalition_noise() const override { return spec_.noise; }
   void losses(const CoalitionList& coalitions, std::span<const Draw> draws, std::span<double> out,
               Workers& workers) override;
 

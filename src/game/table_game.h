@@ -25,7 +25,7 @@ class TableGame : public Game {
               Workers& workers) override;
 
   // Rows that were sent to the model so far; identical masked rows of a task are sent once.
-  std::uint64_t model_rows() const { return model_rows_; }
+  std::uint64_t model_rows() const override { return model_rows_; }
 
  private:
   struct Task;

@@ -14,8 +14,15 @@ namespace hifi {
 
 namespace {
 
-// No statement is made from fewer draws.
+// No statement is made from fewer draws or coalitions.
 constexpr std::uint64_t kMinDraws = 32;
+constexpr std::uint64_t kMinCoalitions = 64;
+constexpr std::uint64_t kGoodDraws = 128;
+
+// A search keeps and scans its coalitions: what a budget pays beyond goes into draws.
+constexpr std::uint64_t kMostSearched = 100'000;
+// Fewer coalitions find little: below, draws are given up for them.
+constexpr std::uint64_t kFewSearched = 1'000;
 
 double lattice_bytes(std::size_t players, std::size_t arrays) {
   return std::ldexp(8.0 * static_cast<double>(arrays), static_cast<int>(players));
@@ -34,6 +41,53 @@ double lattice_bytes(std::size_t players, std::size_t arrays) {
 }
 
 }  // namespace
+
+bool enumerates(const Budget& budget) {
+  if (budget.exact || budget.exhaustive) return true;
+  if (budget.players > kMaxExactPlayers) return false;
+  const double pairs = static_cast<double>(budget.instances) * static_cast<double>(budget.background_rows);
+  const auto fits = [&](std::uint64_t draws) {
+    const double needed =
+        std::ldexp(std::min(pairs, static_cast<double>(draws)), static_cast<int>(budget.players));
+    return needed <= static_cast<double>(budget.evaluations);
+  };
+  return fits(kGoodDraws) || std::uint64_t{1} << budget.players <= kMinCoalitions;
+}
+
+SearchChoice choose_search(const Budget& budget, const SearchPairs& pairs) {
+  const std::uint64_t fewest = std::min({kMinDraws, pairs.search, pairs.report});
+  const std::uint64_t least = kMinCoalitions * fewest;
+  if (budget.evaluations < least) {
+    throw input_error(
+        fmt::format("a budget of {} evaluations is too small for any statement: {} coalitions x {} "
+                    "draws need {}",
+                    budget.evaluations, kMinCoalitions, fewest, least),
+        "raise --budget");
+  }
+  const std::uint64_t wanted = std::max<std::uint64_t>(kFewSearched, 8 * budget.players);
+  const std::uint64_t pairs_of_both = std::min(pairs.search, pairs.report);
+  std::uint64_t draws =
+      std::clamp(budget.evaluations / wanted, fewest, std::min(kGoodDraws, pairs_of_both));
+  std::uint64_t coalitions = budget.evaluations / draws;
+  if (coalitions > kMostSearched) {
+    coalitions = kMostSearched;
+    draws = std::min(pairs_of_both, budget.evaluations / coalitions);
+  }
+  SearchChoice choice;
+  choice.search.split = pairs.split;
+  choice.search.draws = choice.draws = draws;
+  choice.search.reported = pairs.split ? coalitions / 4 : 0;
+  choice.search.coalitions = coalitions - choice.search.reported;
+  // Sums by up to 96 blocks, in the store, as a lattice and as noise; coalitions with their hash tables.
+  const std::uint64_t cells = pairs.split ? choice.search.reported : choice.search.coalitions;
+  choice.memory_bytes = 97 * (8 + 8 + 4) * cells + coalitions * (120 + budget.players / 2) +
+                        16 * kUnitEvaluations + budget.table_bytes;
+  choice.run_file_bytes = 8 * 97 * cells + coalitions * (80 + budget.players);
+  if (choice.memory_bytes <= budget.max_memory) return choice;
+  throw input_error(fmt::format("a search of {} coalitions needs {} of memory, more than --max-memory {}",
+                                coalitions, human_bytes(choice.memory_bytes), human_bytes(budget.max_memory)),
+                    "raise --max-memory or lower --budget");
+}
 
 std::string human_bytes(std::uint64_t bytes) {
   static constexpr std::array kUnits{"B", "kB", "MB", "GB", "TB", "PB"};

@@ -1,9 +1,11 @@
-// How many draws per coalition, and what they cost in memory.
+// Which coalitions, how many draws each, and what they cost in memory.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
+
+#include "vocabulary/run_plan.h"
 
 namespace hifi {
 
@@ -15,6 +17,7 @@ struct Budget {
   std::uint64_t instances = 0;
   std::uint64_t background_rows = 0;
   bool exact = false;
+  bool exhaustive = false;                     // asked for by name
   std::uint64_t evaluations = kDefaultBudget;  // (coalition, draw) evaluations; ignored if exact
   std::uint64_t max_memory = 0;
   std::uint64_t table_bytes = 0;  // data and background as they are held
@@ -27,8 +30,31 @@ struct DrawChoice {
   std::uint64_t run_file_bytes = 0;
 };
 
+// True if all coalitions are to be evaluated: 2^n x min(128, all pairs) fit the budget, or there are no more
+// than the 64 that any statement needs.
+bool enumerates(const Budget& budget);
+
 // For a complete lattice. Throws Error(input) that names the evaluations and the memory that would be needed.
 DrawChoice choose_draws(const Budget& budget);
+
+// Rows of a run without a lattice: pairs that the search may use, and those of the report (all, if not
+// split).
+struct SearchPairs {
+  std::uint64_t search = 0;
+  std::uint64_t report = 0;
+  bool split = false;
+};
+
+struct SearchChoice {
+  SearchPlan search;
+  std::uint64_t draws = 0;  // per reported coalition
+  std::uint64_t memory_bytes = 0;
+  std::uint64_t run_file_bytes = 0;
+};
+
+// Three quarters of the budget search, one quarter reports. Throws Error(input) that names the smallest
+// budget, or the memory.
+SearchChoice choose_search(const Budget& budget, const SearchPairs& pairs);
 
 // "1.5 GB", "12 kB".
 std::string human_bytes(std::uint64_t bytes);

@@ -24,11 +24,11 @@ void clear(BlockSums& sums) {
   std::fill(sums.squares.begin(), sums.squares.end(), 0.0);
 }
 
-Lattice Lattice::zeros(std::size_t players, std::size_t instance_blocks, std::size_t background_blocks,
+Lattice Lattice::zeros(std::size_t coalitions, std::size_t instance_blocks, std::size_t background_blocks,
                        std::size_t round_blocks) {
-  Lattice lattice{.players = players};
-  lattice.instance.assign(instance_blocks, std::vector<double>(lattice.size(), 0.0));
-  lattice.sums = zero_sums(lattice.size(), background_blocks, round_blocks);
+  Lattice lattice;
+  lattice.instance.assign(instance_blocks, std::vector<double>(coalitions, 0.0));
+  lattice.sums = zero_sums(coalitions, background_blocks, round_blocks);
   return lattice;
 }
 

@@ -1,5 +1,6 @@
-// The complete vocabulary of an exhaustive run: for every coalition the sum of its losses by instance
-// block, by background block and by round block, and the sum of squares.
+// The vocabulary of a run: for every coalition the sum of its losses by instance block, by background block
+// and by round block, and the sum of squares. An exhaustive run has every coalition, in the order of masks; a
+// searched one has those of its list.
 //
 // State / update / combine / finalize: a tile is what one instance block contributes; tiles are added in
 // the order of the instance blocks, whether they were computed in one run, resumed, or on several machines.
@@ -14,15 +15,14 @@
 namespace hifi {
 
 struct Lattice {
-  std::size_t players = 0;
   std::uint64_t draws = 0;  // per coalition, all blocks together
   std::vector<std::vector<double>> instance;
   BlockSums sums;
 
-  std::size_t size() const { return std::size_t{1} << players; }
+  std::size_t size() const { return sums.squares.size(); }
 
   // All zero. round_blocks = 0: no round partition.
-  static Lattice zeros(std::size_t players, std::size_t instance_blocks, std::size_t background_blocks,
+  static Lattice zeros(std::size_t coalitions, std::size_t instance_blocks, std::size_t background_blocks,
                        std::size_t round_blocks);
 
   // Adds the tile of an instance block. REQUIRES: blocks are added in ascending order

@@ -8,6 +8,7 @@
 
 #include "core/files.h"
 #include "hifi/error.h"
+#include "vocabulary/cell_store.h"
 
 namespace hifi {
 
@@ -67,7 +68,7 @@ void require_sums(const RunFile& file, const std::string& name, const RunPlan& p
 
 Lattice empty_lattice(const RunPlan& plan) {
   Lattice lattice =
-      Lattice::zeros(plan.players.size(), plan.instance_blocks, plan.background_blocks, plan.round_blocks);
+      Lattice::zeros(coalitions_of(plan), plan.instance_blocks, plan.background_blocks, plan.round_blocks);
   lattice.draws = plan.draws;
   return lattice;
 }
@@ -92,7 +93,7 @@ std::vector<RunPlan> read_parts(const std::vector<std::string>& paths) {
           "finish it with `hifi resume`");
     }
     const RunPlan& plan = plans.back();
-    if (plan.shards == 1) continue;
+    if (plan.shards == 1 || plan.policy != "exhaustive") continue;
     for (std::size_t b = plan.begin_block(); b < plan.end_block(); ++b) {
       require_sums(file, tile_name(b), plan);
     }
@@ -117,6 +118,21 @@ std::vector<std::size_t> order_parts(const std::vector<std::string>& paths,
     if (order[s] == SIZE_MAX) throw input_error(fmt::format("shard {}/{} is missing", s + 1, shards));
   }
   return order;
+}
+
+// The state of the undivided run at its end.
+LatticeState add_tiles(const std::vector<std::string>& parts, const std::vector<RunPlan>& plans,
+                       const std::vector<std::size_t>& order, const RunPlan& plan) {
+  LatticeState whole = LatticeState::start(plan);
+  for (const std::size_t k : order) {
+    const RunFile file = RunFile::open(parts[k], RunFile::Mode::read);
+    for (std::size_t b = plans[k].begin_block(); b < plans[k].end_block(); ++b) {
+      read_sums(file, tile_name(b), whole.tile);
+      whole.lattice.add_tile(b, whole.tile);
+    }
+  }
+  whole.block = plan.instance_blocks;
+  return whole;
 }
 
 }  // namespace
@@ -171,6 +187,7 @@ RunPlan read_plan(const RunFile& file) {
 }
 
 bool is_complete(const RunFile& file, const RunPlan& plan) {
+  if (plan.policy != "exhaustive") return file.text("position") == kDone;
   return read_position(file, plan).block == plan.end_block();
 }
 
@@ -191,20 +208,18 @@ void merge_runs(const std::vector<std::string>& parts, const std::string& out) {
   const std::vector<std::size_t> order = order_parts(parts, plans);
   RunPlan plan = plans.front();
   plan.shard = plan.shards = 1;
-  LatticeState whole = LatticeState::start(plan);
-  for (const std::size_t k : order) {
-    const RunFile file = RunFile::open(parts[k], RunFile::Mode::read);
-    for (std::size_t b = plans[k].begin_block(); b < plans[k].end_block(); ++b) {
-      read_sums(file, tile_name(b), whole.tile);
-      whole.lattice.add_tile(b, whole.tile);
-    }
-  }
-  whole.block = plan.instance_blocks;
   const std::string part = fmt::format("{}.{}.part", out, getpid());
   std::error_code error;
   try {
     RunFile file = RunFile::create(part, plan.to_json());
-    LatticeStore(file, plan).save(whole);
+    if (plan.policy == "exhaustive") {
+      LatticeStore(file, plan).save(add_tiles(parts, plans, order, plan));
+    } else {
+      std::vector<std::string> sorted;
+      for (const std::size_t k : order) sorted.push_back(parts[k]);
+      merge_cells(sorted, plan, file);
+      file.commit([&] { file.put_text("position", kDone); });
+    }
     file.commit([&] { file.log(fmt::format("merged from {} shards", order.size())); });
   } catch (const Error& failure) {
     RunFile::discard(part);

@@ -39,6 +39,9 @@ class LatticeStore {
   std::size_t saved_blocks_ = 0;  // instance blocks whose sums are in the file
 };
 
+// What the position says when a run without a lattice has ended.
+inline constexpr const char* kDone = "done";
+
 // The plan of a run file. Throws Error(input) if it is broken.
 RunPlan read_plan(const RunFile& file);
 

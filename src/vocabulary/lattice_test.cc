@@ -11,7 +11,7 @@ namespace {
 
 TEST(Lattice, MeansAndVariancesByHand) {
   // Coalition s sees the losses 1, 2, 3 + s in three draws: blocks {1, 2} and {3 + s}.
-  Lattice lattice = Lattice::zeros(1, 2, 1, 0);
+  Lattice lattice = Lattice::zeros(2, 2, 1, 0);
   lattice.draws = 3;
   BlockSums tile = zero_sums(2, 1, 0);
   tile.background[0] = {1.0 + 2, 1.0 + 2};
@@ -29,7 +29,7 @@ TEST(Lattice, MeansAndVariancesByHand) {
 }
 
 TEST(Lattice, VarianceIsNeverNegativeAndOfOneDrawZero) {
-  Lattice lattice = Lattice::zeros(1, 1, 1, 0);
+  Lattice lattice = Lattice::zeros(2, 1, 1, 0);
   lattice.draws = 3;
   BlockSums tile = zero_sums(2, 1, 0);
   tile.background[0] = {0.3, 3e8};
@@ -42,7 +42,7 @@ TEST(Lattice, VarianceIsNeverNegativeAndOfOneDrawZero) {
 
 TEST(Lattice, PartitionsAgreeOnTheTotal) {
   RandomStream random(1, Purpose::probe);
-  Lattice lattice = Lattice::zeros(3, 4, 3, 2);
+  Lattice lattice = Lattice::zeros(8, 4, 3, 2);
   for (std::size_t b = 0; b < 4; ++b) {
     BlockSums tile = zero_sums(8, 3, 2);
     for (std::size_t s = 0; s < 8; ++s) {

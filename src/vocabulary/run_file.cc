@@ -18,15 +18,15 @@ namespace hifi {
 namespace {
 
 constexpr int kApplicationId = 0x48694669;  // "HiFi"
-constexpr int kSchemaVersion = 1;
+constexpr int kSchemaVersion = 2;
 constexpr std::size_t kChunk = 65'536;
 
 constexpr const char* kSchema = R"(
   CREATE TABLE texts (key TEXT PRIMARY KEY, value TEXT NOT NULL, hash TEXT NOT NULL);
   CREATE TABLE arrays (partition TEXT NOT NULL, block INTEGER NOT NULL, chunk INTEGER NOT NULL,
                        hash TEXT NOT NULL, data BLOB NOT NULL, PRIMARY KEY (partition, block, chunk));
-  CREATE TABLE cells (coalition BLOB PRIMARY KEY, k INTEGER NOT NULL, sum REAL NOT NULL,
-                      squares REAL NOT NULL, blocks BLOB NOT NULL);
+  CREATE TABLE cells (phase INTEGER NOT NULL, position INTEGER NOT NULL, coalition TEXT NOT NULL,
+                      hash TEXT NOT NULL, data BLOB NOT NULL, PRIMARY KEY (phase, position));
   CREATE TABLE log (id INTEGER PRIMARY KEY, message TEXT NOT NULL);
 )";
 
@@ -219,6 +219,11 @@ RunFile RunFile::open(const std::string& path, Mode mode) {
                       "install a newer hifi");
   }
   // Nothing but our own tables: no view, trigger or virtual table under their names.
+  if (version == 1) {
+    throw input_error(
+        fmt::format("{}: schema 1 is of an older hifi, this one reads {}", path, kSchemaVersion),
+        "compute it again");
+  }
   if (version < 1 || schema_of(path, db) != expected_schema()) {
     throw input_error(fmt::format("{}: not a run file of hifi: its tables are not ours", path));
   }
@@ -301,6 +306,36 @@ void RunFile::damaged(const std::string& part, const char* what) const {
 
 void RunFile::drop_arrays(const std::string& partition) {
   Statement(path_, db_.get(), "DELETE FROM arrays WHERE partition = ?").bind(partition).step();
+}
+
+void RunFile::put_cell(std::size_t phase, std::size_t position, const Coalition& coalition,
+                       std::span<const double> values) {
+  Statement(path_, db_.get(), "INSERT INTO cells VALUES (?, ?, ?, ?, ?)")
+      .bind(phase)
+      .bind(position)
+      .bind(coalition.to_string())
+      .bind(hash_of(values))
+      .bind(values)
+      .step();
+}
+
+void RunFile::for_each_cell(std::size_t phase, std::size_t players, std::size_t width,
+                            const TakeCell& take) const {
+  Statement statement(path_, db_.get(),
+                      "SELECT position, coalition, hash, data FROM cells WHERE phase = ? ORDER BY position");
+  statement.bind(phase);
+  std::vector<double> values(width);
+  for (std::size_t position = 0; statement.step(); ++position) {
+    const auto name = [&] { return fmt::format("cell {}/{}", phase, position); };
+    if (static_cast<std::size_t>(statement.number(0)) != position) damaged(name(), "missing");
+    const std::string bits = statement.text(1);
+    if (bits.size() != players || bits.find_first_not_of("01") != std::string::npos)
+      damaged(name(), "of no coalition of the players");
+    if (!statement.copy_blob(3, values)) damaged(name(), "of the wrong size");
+    if (statement.text(2) != hash_of(values)) damaged(name(), "not what was written");
+    if (!all_finite(values)) damaged(name(), "not all numbers");
+    take(Coalition::from_string(bits), values);
+  }
 }
 
 void RunFile::log(const std::string& message) {

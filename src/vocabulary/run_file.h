@@ -15,6 +15,8 @@
 #include <string>
 #include <vector>
 
+#include "hifi/coalition.h"
+
 struct sqlite3;
 
 namespace hifi {
@@ -52,6 +54,15 @@ class RunFile {
   // for them, because the plan may claim anything.
   void require_arrays(const std::string& partition, std::size_t arrays, std::size_t size) const;
   void drop_arrays(const std::string& partition);
+
+  // Cells: numbers of one coalition each, in the order in which they were added. `phase` keeps those of
+  // different draws apart.
+  void put_cell(std::size_t phase, std::size_t position, const Coalition& coalition,
+                std::span<const double> values);
+  // Calls `take` with every cell of a phase, in order. Throws Error(input) if a cell is not of `players`
+  // players and `width` numbers, is not what was written, or one is missing.
+  using TakeCell = std::function<void(const Coalition&, std::span<const double>)>;
+  void for_each_cell(std::size_t phase, std::size_t players, std::size_t width, const TakeCell& take) const;
 
   void log(const std::string& message);
   std::vector<std::string> log_lines() const;

@@ -170,8 +170,10 @@ TEST(RunFile, OtherDatabases) {
 TEST(RunFile, OtherVersions) {
   const TemporaryFolder folder;
   const std::string path = make(folder);
-  sql(path, "PRAGMA user_version = 2");
-  EXPECT_TRUE(contains(open_error(path), "schema 2 is newer than this hifi, which reads up to 1"));
+  sql(path, "PRAGMA user_version = 3");
+  EXPECT_TRUE(contains(open_error(path), "schema 3 is newer than this hifi, which reads up to 2"));
+  sql(path, "PRAGMA user_version = 1");
+  EXPECT_TRUE(contains(open_error(path), "schema 1 is of an older hifi"));
   for (const char* old : {"0", "-7"}) {
     sql(path, std::string("PRAGMA user_version = ") + old);
     EXPECT_TRUE(contains(open_error(path), "not a run file"));

@@ -30,6 +30,8 @@ constexpr const char* kNotCompared[] = {"/shard/0",
                                         "/provenance/data/path",
                                         "/provenance/background/description"};
 
+constexpr std::size_t kMaxShards = 1'000'000;
+
 constexpr const char* kPopulations[] = {"rows", "both", "instances", "draws"};
 
 Population parse_population(const std::string& text, const std::string& place) {
@@ -79,13 +81,23 @@ bool adds_up(const std::vector<std::uint64_t>& weights, std::uint64_t draws) {
   return draws == 0;
 }
 
+bool search_is_sane(const RunPlan& plan) {
+  const SearchPlan& search = plan.search;
+  if (plan.policy != "search") return plan.policy == "exhaustive" || plan.policy == "paper";
+  constexpr std::size_t kMost = std::size_t{1} << 32;
+  return search.coalitions >= 2 && search.coalitions <= kMost && search.reported <= kMost &&
+         search.draws >= 1 && search.sigma >= 0 && (search.split || search.draws == plan.draws);
+}
+
 void check(const RunPlan& plan, const std::string& place) {
   const bool sane =
-      !plan.players.empty() && plan.players.size() <= 30 && plan.draws > 0 &&
-      plan.draws <= std::uint64_t{1} << 62 && plan.instance_blocks >= 1 && plan.instance_blocks <= 4096 &&
-      plan.background_blocks >= 1 && plan.background_blocks <= 4096 && plan.round_blocks <= 4096 &&
-      plan.shard >= 1 && plan.shard <= plan.shards && plan.shards <= plan.instance_blocks &&
-      plan.tie_tolerance >= 0 && plan.instance_weights.size() == plan.instance_blocks &&
+      !plan.players.empty() && plan.players.size() <= (plan.policy == "exhaustive" ? 30 : kMaxPlayers) &&
+      search_is_sane(plan) && plan.draws > 0 && plan.draws <= std::uint64_t{1} << 62 &&
+      plan.instance_blocks >= 1 && plan.instance_blocks <= 4096 && plan.background_blocks >= 1 &&
+      plan.background_blocks <= 4096 && plan.round_blocks <= 4096 && plan.shard >= 1 &&
+      plan.shard <= plan.shards && plan.shards <= kMaxShards &&
+      (plan.policy != "exhaustive" || plan.shards <= plan.instance_blocks) && plan.tie_tolerance >= 0 &&
+      plan.instance_weights.size() == plan.instance_blocks &&
       plan.background_weights.size() == plan.background_blocks &&
       plan.round_weights.size() == plan.round_blocks && adds_up(plan.instance_weights, plan.draws) &&
       adds_up(plan.background_weights, plan.draws) &&
@@ -105,6 +117,14 @@ std::string RunPlan::to_json() const {
                      {"expected", expected},
                      {"options", json::parse(options)},
                      {"provenance", json::parse(provenance)},
+                     {"policy", policy},
+                     {"seed", seed},
+                     {"search",
+                      {{"coalitions", search.coalitions},
+                       {"draws", search.draws},
+                       {"split", search.split},
+                       {"reported", search.reported},
+                       {"sigma", search.sigma}}},
                      {"draws", draws},
                      {"exact", exact},
                      {"blocks", {instance_blocks, background_blocks, round_blocks}},
@@ -133,6 +153,14 @@ RunPlan RunPlan::from_json(const std::string& text, const std::string& place) {
     j.at("expected").get_to(plan.expected);
     take_object(j.at("options"), plan.options);
     take_object(j.at("provenance"), plan.provenance);
+    j.at("policy").get_to(plan.policy);
+    take_count(j.at("seed"), plan.seed);
+    const json& search = j.at("search");
+    take_count(search.at("coalitions"), plan.search.coalitions);
+    take_count(search.at("draws"), plan.search.draws);
+    search.at("split").get_to(plan.search.split);
+    take_count(search.at("reported"), plan.search.reported);
+    search.at("sigma").get_to(plan.search.sigma);
     take_count(j.at("draws"), plan.draws);
     j.at("exact").get_to(plan.exact);
     take_count(j.at("blocks").at(0), plan.instance_blocks);

@@ -19,6 +19,17 @@ enum class Population {
   draws,      // no instance and no background row repeats
 };
 
+// Runs that do not see every coalition.
+struct SearchPlan {
+  std::size_t coalitions = 0;  // at most
+  std::uint64_t draws = 0;     // per coalition
+  // Contexts that were chosen by their losses look better than they are: a split run measures them again, on
+  // other rows. Otherwise the cells of the search are reported.
+  bool split = false;
+  std::size_t reported = 0;  // coalitions measured again, at most
+  double sigma = 0;          // standard error of a mean loss that coalitions do not share
+};
+
 struct RunPlan {
   std::string version;  // of hifi
   std::vector<std::string> players;
@@ -29,6 +40,11 @@ struct RunPlan {
   std::string options;     // the request as JSON text, to resume it
   std::string provenance;  // JSON text: seed, model, data, background with their hashes
 
+  std::string policy = "exhaustive";  // or search, paper
+  std::uint64_t seed = 0;
+  SearchPlan search;  // policy search
+
+  // Of the cells that are reported.
   std::uint64_t draws = 0;
   bool exact = false;
   std::size_t instance_blocks = 0;

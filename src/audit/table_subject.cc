@@ -1,0 +1,273 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <unordered_map>
+
+#include "audit/check.h"
+#include "audit/subject.h"
+#include "core/hash.h"
+#include "core/version.h"
+#include "game/table_game.h"
+#include "hifi/error.h"
+#include "masking/background.h"
+
+namespace hifi {
+
+namespace {
+
+// Texts of the background that the data does not have, so that one code book serves both.
+void unite_dictionaries(Table& data, const Table& background) {
+  for (Column& column : data.columns) {
+    const Column* other = background.find(column.name);
+    if (other == nullptr || column.type != ColumnType::text) continue;
+    for (const std::string& text : other->dictionary) {
+      if (std::find(column.dictionary.begin(), column.dictionary.end(), text) == column.dictionary.end()) {
+        column.dictionary.push_back(text);
+      }
+    }
+  }
+}
+
+// The columns that may go to the model: all but truth and cluster.
+std::vector<Column> candidate_columns(const Table& data, const ExplainRequest& request) {
+  std::vector<Column> result;
+  for (const Column& column : data.columns) {
+    if (column.name != request.target && column.name != request.cluster) result.push_back(column);
+  }
+  return result;
+}
+
+std::vector<std::uint32_t> read_clusters(const Table& data, const std::string& name) {
+  if (name.empty()) return {};
+  const Column& column = data.require(name);
+  std::vector<std::uint32_t> clusters;
+  std::unordered_map<double, std::uint32_t> numbers;
+  for (std::size_t row = 0; row < data.rows; ++row) {
+    const double value = column.values[row];
+    if (std::isnan(value)) {
+      throw input_error(fmt::format("{}: column \"{}\", {}: the cluster is missing", data.source, name,
+                                    data.row_name(row)));
+    }
+    clusters.push_back(numbers.emplace(value, static_cast<std::uint32_t>(numbers.size())).first->second);
+  }
+  return clusters;
+}
+
+Link parse_link(const std::string& name) {
+  if (name == "softmax") return Link::softmax;
+  return name == "sigmoid" ? Link::sigmoid : Link::none;
+}
+
+AuditInputs open_inputs(const ExplainRequest& request) {
+  AuditInputs inputs{.data = read_table(request.data)};
+  if (inputs.data.rows == 0) throw input_error(fmt::format("{}: the table has no rows", request.data));
+  if (!request.target.empty()) inputs.data.require(request.target);
+  if (is_background_table(request.background)) {
+    if (!std::filesystem::exists(request.background)) {
+      throw input_error(fmt::format("--background {}: there is no such file", request.background),
+                        "it takes a table, data, uniform-binary, marginals, mean or row:K");
+    }
+    inputs.background = read_table(request.background);
+    unite_dictionaries(inputs.data, *inputs.background);
+  }
+  if (candidate_columns(inputs.data, request).empty()) {
+    throw input_error(fmt::format("{}: there is no column besides the target", request.data));
+  }
+  inputs.model = open_model(request.model, candidate_columns(inputs.data, request));
+  return inputs;
+}
+
+// A model on a table, with all that its game refers to.
+class TableParts {
+ public:
+  TableParts(const ExplainRequest& request, AuditInputs inputs) {
+    take(request, std::move(inputs));
+    seconds_per_row_ = check_deterministic(*model_, *loss_, instances_);
+    if (!request.check_predictions.empty()) check_predictions(*model_, instances_, request.check_predictions);
+    batch_rows_ = request.batch.value_or(model_->info().batch_rows);
+    game_ = std::make_unique<TableGame>(*model_, *loss_, players_, instances_, truth_, background_.frame,
+                                        batch_rows_);
+  }
+
+  Subject subject(const ExplainRequest& request);
+
+ private:
+  void take(const ExplainRequest& request, AuditInputs inputs);
+  void match_columns(const ExplainRequest& request, const Table& data);
+  std::vector<Warning> warnings() const;
+  std::string provenance(const ExplainRequest& request) const;
+
+  std::unique_ptr<Model> model_;
+  InputColumns columns_;
+  Players players_;
+  Frame instances_;
+  std::vector<double> truth_;
+  std::vector<std::uint32_t> clusters_;
+  Background background_;
+  std::unique_ptr<Loss> loss_;
+  std::unique_ptr<TableGame> game_;
+  std::size_t batch_rows_ = 0;
+  std::string data_hash_;
+  double seconds_per_row_ = 0;
+  std::vector<std::string> notes_;
+};
+
+void TableParts::take(const ExplainRequest& request, AuditInputs inputs) {
+  const Table& data = inputs.data;
+  clusters_ = read_clusters(data, request.cluster);
+  model_ = std::move(inputs.model);
+  match_columns(request, data);
+  players_ = !request.groups.empty()
+                 ? players_from_groups(request.groups, columns_.names)
+                 : players_from_columns(request.features.empty() ? columns_.names : request.features,
+                                        columns_.names);
+  LossOptions loss{
+      .link = parse_link(request.link), .target_class = request.class_name, .classes = request.classes};
+  if (!request.loss.empty()) loss.kind = parse_loss(request.loss);
+  loss_ = std::make_unique<Loss>(loss, model_->info());
+  if (loss_->kind() != LossKind::prediction && !request.class_name.empty()) {
+    notes_.push_back("--class is ignored: only --loss prediction looks at one class");
+  }
+  if (loss_->kind() != LossKind::prediction && request.target.empty()) {
+    throw Error(ErrorCode::usage, fmt::format("{} loss needs the truth", loss_name(loss_->kind())),
+                "name its column with --target, or use --loss prediction");
+  }
+  instances_ = make_frame(data, columns_);
+  truth_ = loss_->read_truth(data, request.target);
+  background_ = make_background(request.background, inputs.background, instances_, columns_, players_,
+                                request.exact, request.seed);
+  data_hash_ = hex_hash(frame_hash(instances_, columns_) + fmt::format(" {}", hash_numbers(truth_, 0).low));
+}
+
+void TableParts::match_columns(const ExplainRequest& request, const Table& data) {
+  const ModelInfo& info = model_->info();
+  std::vector<std::string> offered;
+  for (const Column& column : candidate_columns(data, request)) offered.push_back(column.name);
+  columns_.categories = info.categories;
+  columns_.categories.resize(info.width);
+  if (!info.columns.empty()) {
+    for (const std::string& name : info.columns) {
+      if (data.find(name) == nullptr) {
+        throw input_error(
+            fmt::format("{}: has no column \"{}\", which {} expects", data.source, name, info.path),
+            fmt::format("the model's columns are {}", fmt::join(info.columns, ", ")));
+      }
+    }
+    if (std::find(info.columns.begin(), info.columns.end(), request.target) != info.columns.end()) {
+      throw input_error(fmt::format("--target {}: is a column that {} reads", request.target, info.path),
+                        "the truth must be another column");
+    }
+    columns_.names = info.columns;
+    std::vector<std::string> surplus;
+    for (const std::string& name : offered) {
+      if (std::find(info.columns.begin(), info.columns.end(), name) == info.columns.end())
+        surplus.push_back(name);
+    }
+    if (!surplus.empty())
+      notes_.push_back(
+          fmt::format("columns that the model does not use are ignored: {}", fmt::join(surplus, ", ")));
+    return;
+  }
+  if (offered.size() == info.width) {
+    columns_.names = offered;
+  } else if (request.features.size() == info.width) {
+    columns_.names = request.features;
+    for (const std::string& name : columns_.names) data.require(name);
+  } else {
+    throw input_error(
+        fmt::format("{}: has {} columns besides the target, {} expects {} and has no column names",
+                    data.source, offered.size(), info.path, info.width),
+        fmt::format("name the {} columns in the model's order with --features", info.width));
+  }
+  notes_.push_back(fmt::format("the model has no column names: columns are matched by order, {}",
+                               fmt::join(columns_.names, ", ")));
+}
+
+std::vector<Warning> TableParts::warnings() const {
+  std::vector<Warning> result;
+  constexpr std::size_t kSmallBackground = 50;
+  if (!background_.fixed && !background_.is_data && background_.frame.rows < kSmallBackground) {
+    result.push_back({"small_background",
+                      fmt::format("the background has {} rows: intervals from fewer than {} are too short",
+                                  background_.frame.rows, kSmallBackground)});
+  }
+  if (is_classification(loss_->kind())) {
+    result.push_back(
+        {"loss_curvature", fmt::format("under {} loss R and S include the curvature of the loss: a model "
+                                       "that is additive in its logit can show both",
+                                       loss_name(loss_->kind()))});
+  }
+  return result;
+}
+
+std::string TableParts::provenance(const ExplainRequest& request) const {
+  const ModelInfo& info = model_->info();
+  nlohmann::ordered_json groups = nlohmann::ordered_json::object();
+  for (std::size_t i = 0; i < players_.size(); ++i) {
+    for (const std::uint32_t c : players_.columns[i]) groups[players_.names[i]].push_back(columns_.names[c]);
+  }
+  nlohmann::ordered_json data = {{"path", request.data}, {"rows", instances_.rows}, {"hash", data_hash_}};
+  data["target"] =
+      request.target.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(request.target);
+  const nlohmann::ordered_json result = {
+      {"seed", request.seed},
+      {"version", version()},
+      {"model",
+       {{"path", info.path}, {"format", info.format}, {"objective", info.objective}, {"hash", info.hash}}},
+      {"data", data},
+      {"background",
+       {{"kind", is_background_table(request.background) ? "table" : request.background},
+        {"description", background_.description},
+        {"rows", background_.frame.rows},
+        {"hash", background_.hash}}},
+      {"columns", groups}};
+  return result.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+Subject TableParts::subject(const ExplainRequest& request) {
+  return {.game = game_.get(),
+          .players = players_.names,
+          .loss = std::string(loss_name(loss_->kind())),
+          .measure = loss_->kind() == LossKind::prediction ? "prediction" : "loss",
+          .loss_range = loss_->range(),
+          .tie_tolerance = model_->info().tie_tolerance,
+          .batch_rows = batch_rows_,
+          .instances = instances_.rows,
+          .background_rows = background_.frame.rows,
+          .background_is_data = background_.is_data,
+          .background_fixed = background_.fixed,
+          .background_product = background_.product,
+          .clusters = clusters_,
+          .bytes = 8 * (instances_.values.size() + background_.frame.values.size()),
+          .seconds_per_row = seconds_per_row_,
+          .description = fmt::format("model       {}\ndata        {}, {} loss\nbackground  {}, hash {}\n",
+                                     request.model, request.data, loss_name(loss_->kind()),
+                                     background_.description, background_.hash.substr(0, 8)),
+          .warnings = warnings(),
+          .notes = notes_,
+          .provenance = provenance(request)};
+}
+
+}  // namespace
+
+Subject table_subject(const ExplainRequest& request, AuditInputs inputs) {
+  auto parts = std::make_shared<TableParts>(request, std::move(inputs));
+  Subject subject = parts->subject(request);
+  subject.parts = std::move(parts);
+  return subject;
+}
+
+Subject open_subject(const ExplainRequest& request) {
+  constexpr std::string_view kPlanted = "planted:";
+  if (request.model.starts_with(kPlanted)) {
+    return planted_subject(request, request.model.substr(kPlanted.size()));
+  }
+  return table_subject(request, open_inputs(request));
+}
+
+}  // namespace hifi
