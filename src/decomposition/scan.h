@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/parallel.h"
+#include "decomposition/seen_lattice.h"
 #include "hifi/coalition.h"
 #include "hifi/profile.h"
 
@@ -38,10 +39,13 @@ struct ScanResult {
 ScanResult scan_dense(std::size_t players, std::span<const double> losses, const ScanOptions& options,
                       Workers& workers);
 
+// Any set of coalitions, losses in the order in which the lattice was given them. Extremes are over the
+// contexts seen; what needs a coalition that was not seen is absent.
+ScanResult scan_sparse(const SeenLattice& lattice, std::span<const double> losses, const ScanOptions& options,
+                       Workers& workers);
+
 using LossMap = std::unordered_map<Coalition, double, CoalitionHash>;
 
-// Any set of coalitions. Extremes are over the contexts seen; what needs a coalition that was not seen is
-// absent.
 ScanResult scan_sparse(std::size_t players, const LossMap& losses, const ScanOptions& options,
                        Workers& workers);
 
