@@ -28,6 +28,14 @@ struct GainQuantiles {
   double q95 = 0;
 };
 
+// What a search says about a player beside its numbers.
+struct SearchNote {
+  std::uint64_t quiet_tests = 0;  // sets that held it and entered or left at once without effect
+  std::vector<std::uint32_t>
+      block;                      // players that interact with it, itself included; empty: no effect was seen
+  bool block_enumerated = false;  // all patterns of the block, with all others out and with all others in
+};
+
 struct FeatureProfile {
   Quantity U, R, S, pi, Lmax, last;
   std::optional<GainQuantiles> gain;
@@ -35,6 +43,7 @@ struct FeatureProfile {
   std::optional<std::string> verdict;
   std::string basis = "enumerated";
   std::optional<bool> hurts_in_context;
+  std::optional<SearchNote> search;  // of a searched run
 };
 
 struct PairProfile {

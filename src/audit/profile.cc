@@ -9,7 +9,7 @@
 #include <span>
 #include <utility>
 
-#include "decomposition/inference.h"
+#include "audit/profile_parts.h"
 #include "decomposition/noise.h"
 #include "decomposition/verdict.h"
 #include "hifi/error.h"
@@ -37,11 +37,6 @@ PairSelection parse_pairs(const std::string& text, const std::vector<std::string
   throw Error(ErrorCode::usage, fmt::format("--pairs {}: must be all, none, top:K or with:NAME", text));
 }
 
-namespace {
-
-constexpr double kTableTieTolerance = 1e-9;
-
-// What the verdicts are measured against; sets the coverage of the losses seen.
 VerdictOptions measure(Profile& profile, std::span<const double> losses) {
   const auto [least, most] = std::minmax_element(losses.begin(), losses.end());
   const double scale = std::max(std::abs(*least), std::abs(*most));
@@ -50,6 +45,35 @@ VerdictOptions measure(Profile& profile, std::span<const double> losses) {
   return {
       .threshold = *profile.coverage.threshold, .loss_scale = scale, .flat = *most - *least <= 1e-9 * scale};
 }
+
+Profile start_profile(const RunPlan& plan) {
+  Profile profile{
+      .players = plan.players, .loss = plan.loss, .measure = plan.measure, .expected = plan.expected};
+  profile.coverage = {.exhaustive = plan.policy == "exhaustive",
+                      .draws = plan.draws,
+                      .exact = plan.exact,
+                      .interval = plan.interval,
+                      .confidence = plan.confidence};
+  profile.warnings = plan.warnings;
+  profile.provenance = plan.provenance;
+  return profile;
+}
+
+InferenceOptions inference_options(const RunPlan& plan) {
+  return {.alpha = 1 - plan.confidence,
+          .population = plan.interval == "population",
+          .loss_range = plan.loss_range,
+          .zero_one = plan.loss == "zero-one"};
+}
+
+void warn_without_interval(Profile& profile, const RunPlan& plan) {
+  profile.warnings.push_back({"no_interval", fmt::format("{} draws of {} rows are too few for {} intervals",
+                                                         plan.draws, plan.instances, plan.interval)});
+}
+
+namespace {
+
+constexpr double kTableTieTolerance = 1e-9;
 
 void warn_about(Profile& profile, const std::vector<std::uint32_t>& idle, double units) {
   if (!idle.empty() && units > 0) {
@@ -73,19 +97,6 @@ void warn_about(Profile& profile, const std::vector<std::uint32_t>& idle, double
                                     fmt::join(names, ", "))});
 }
 
-Profile start_profile(const RunPlan& plan) {
-  Profile profile{
-      .players = plan.players, .loss = plan.loss, .measure = plan.measure, .expected = plan.expected};
-  profile.coverage = {.exhaustive = plan.policy == "exhaustive",
-                      .draws = plan.draws,
-                      .exact = plan.exact,
-                      .interval = plan.interval,
-                      .confidence = plan.confidence};
-  profile.warnings = plan.warnings;
-  profile.provenance = plan.provenance;
-  return profile;
-}
-
 Profile lattice_profile(const RunPlan& plan, const Lattice& lattice, const ScanOptions& options,
                         Workers& workers) {
   const std::vector<double> losses = lattice.means();
@@ -96,34 +107,12 @@ Profile lattice_profile(const RunPlan& plan, const Lattice& lattice, const ScanO
   const bool population = plan.interval == "population";
   const Noise rows = population ? population_noise(lattice, losses, plan) : Noise{};
   const Noise draws = montecarlo_noise(lattice, losses, plan);
-  const auto idle = infer(scan, {plan.players.size(), losses, rows, draws},
-                          {.alpha = 1 - plan.confidence,
-                           .population = population,
-                           .loss_range = plan.loss_range,
-                           .zero_one = plan.loss == "zero-one"},
-                          workers);
-  if ((population ? rows : draws).kind == Noise::Kind::absent) {
-    profile.warnings.push_back({"no_interval", fmt::format("{} draws of {} rows are too few for {} intervals",
-                                                           plan.draws, plan.instances, plan.interval)});
-  }
+  const auto idle = infer(scan, {plan.players.size(), losses, rows, draws}, inference_options(plan), workers);
+  if ((population ? rows : draws).kind == Noise::Kind::absent) warn_without_interval(profile, plan);
   judge(scan.features, scan.pairs, verdict);
   profile.features = std::move(scan.features);
   profile.pairs = std::move(scan.pairs);
   warn_about(profile, idle, (population ? rows : draws).units);
-  return profile;
-}
-
-Profile searched_profile(const RunPlan& plan, const SearchedRun& run, const ScanOptions& options,
-                         Workers& workers) {
-  LossMap losses;
-  const std::vector<double> means = run.cells.means();
-  for (std::size_t k = 0; k < means.size(); ++k) losses.emplace(run.coalitions[k], means[k]);
-  Profile profile = start_profile(plan);
-  const VerdictOptions verdict = measure(profile, run.found.losses);
-  ScanResult scan = scan_sparse(plan.players.size(), losses, options, workers);
-  judge(scan.features, scan.pairs, verdict);
-  profile.features = std::move(scan.features);
-  profile.pairs = std::move(scan.pairs);
   return profile;
 }
 

@@ -3,29 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "decomposition/bounds.h"
 #include "decomposition/contrast.h"
 
 namespace hifi {
 
 namespace {
-
-constexpr std::uint64_t kMultiplierSeed = 0;  // the analysis of a vocabulary has no seed of its own
-
-// Value and ends of one number under one kind of noise; absent where nothing can be said.
-struct Bounds {
-  double value = 0;
-  std::optional<double> low;
-  std::optional<double> high;
-};
-
-Bounds negated(const Bounds& b) {
-  const auto minus = [](const std::optional<double>& x) { return x ? std::optional(-*x) : std::nullopt; };
-  return {-b.value, minus(b.high), minus(b.low)};
-}
-
-struct PlayerBounds {
-  Bounds U, R, S, pi, Lmax, last;
-};
 
 // All of the inference under one kind of noise.
 class Analysis {
@@ -37,13 +20,7 @@ class Analysis {
     inferrer_.emplace(noise.rows, MaxOptions{.alpha = options.alpha, .independent = independent},
                       kMultiplierSeed);
     if (!independent) make_halves();
-    if (!options.loss_range) return;
-    // What could hide behind no observed change: 3 of N for 0/1 losses (95 %), else the empirical-Bernstein
-    // term of Maurer and Pontil 2009 (arXiv 0907.3740, theorem 4).
-    const double reach = options.zero_one
-                             ? -std::log(options.alpha) / noise.units
-                             : 7 * std::log(2 / options.alpha) / (3 * std::max(1.0, noise.units - 1));
-    floor_ = *options.loss_range * reach / inferrer_->half_width(1, true).value();
+    floor_ = error_floor(options, noise.units, *inferrer_);
   }
 
   bool usable() const { return noise_.kind != Noise::Kind::absent; }
@@ -54,8 +31,8 @@ class Analysis {
     gain.evaluate(input_.losses, family.value);
     errors(gain, false, family.error);
     PlayerBounds bounds;
-    bounds.pi = single(family.value.front(), family.error.front());
-    bounds.last = single(family.value.back(), family.error.back());
+    bounds.pi = single_bounds(inferrer_, family.value.front(), family.error.front());
+    bounds.last = single_bounds(inferrer_, family.value.back(), family.error.back());
     const double alone = family.value.front();
     drop_idle(family);
     bounds.Lmax = largest(family, 1);
@@ -72,15 +49,14 @@ class Analysis {
     return bounds;
   }
 
-  // Synergy, then redundancy.
-  std::pair<Bounds, Bounds> pair(std::size_t i, std::size_t j) const {
+  PairBounds pair(std::size_t i, std::size_t j) const {
     const Contrast mixed = Contrast::mixed_difference(input_.players, i, j);
     Family family{.contrast = mixed, .constant = 0.0};
     mixed.evaluate(input_.losses, family.value);
     errors(mixed, false, family.error);
     drop_idle(family);
     const Bounds synergy = largest(family, 1);
-    return {synergy, largest(family, -1)};
+    return {.S = synergy, .R = largest(family, -1)};
   }
 
  private:
@@ -120,13 +96,6 @@ class Analysis {
     for (double& e : error) {
       if (e == 0) e = floor_;
     }
-  }
-
-  Bounds single(double value, double error) const {
-    if (!inferrer_) return {value, value, value};
-    const auto half = inferrer_->half_width(error, false);
-    if (!half) return {value, std::nullopt, std::nullopt};
-    return {value, value - *half, value + *half};
   }
 
   // A context with a player that changed no loss is the same as that without: its zero difference is no news.
@@ -186,45 +155,6 @@ class Analysis {
   double floor_ = 0;
 };
 
-void put(Quantity& q, const Bounds& interval, bool usable) {
-  q.low = usable ? interval.low : std::nullopt;
-  q.high = usable ? interval.high : std::nullopt;
-}
-
-// U is capped at pi and Lmax floored at it, so that R, S >= 0 and Lmax = U + R + S hold for values as for
-// plug-ins.
-struct Consistent {
-  double U, R, S, Lmax;
-  explicit Consistent(const PlayerBounds& b)
-      : U(std::min(b.U.value, b.pi.value)),
-        R(b.pi.value - U),
-        S(std::max(b.Lmax.value, b.pi.value) - b.pi.value),
-        Lmax(b.pi.value + S) {}
-};
-
-double into(double value, const Quantity& q) {
-  if (q.high) value = std::min(value, *q.high);
-  return q.low ? std::max(value, *q.low) : value;
-}
-
-void set_values(FeatureProfile& f, const PlayerBounds& b) {
-  const Consistent c(b);
-  f.U.value = c.U;
-  f.R.value = c.R;
-  f.S.value = c.S;
-  f.Lmax.value = c.Lmax;
-}
-
-void set_population(FeatureProfile& f, const PlayerBounds& b) {
-  const Consistent c(b);
-  f.U.population = into(c.U, f.U);
-  f.R.population = into(c.R, f.R);
-  f.S.population = into(c.S, f.S);
-  f.Lmax.population = into(c.Lmax, f.Lmax);
-  f.pi.population = into(b.pi.value, f.pi);
-  f.last.population = into(b.last.value, f.last);
-}
-
 bool never_moved(const InferenceInput& input, const Noise& noise, std::size_t i) {
   const Contrast gain = Contrast::gain(input.players, i);
   for (std::size_t k = 0; k < gain.contexts(); ++k) {
@@ -262,15 +192,10 @@ std::vector<std::uint32_t> infer(ScanResult& scan, const InferenceInput& input,
       for (Quantity* q : {&f.U, &f.R, &f.S, &f.pi, &f.Lmax, &f.last}) set_zero(*q, options.population);
       return;
     }
-    const PlayerBounds b = interval.player(i);
-    put(f.U, b.U, interval.usable());
-    put(f.R, b.R, interval.usable());
-    put(f.S, b.S, interval.usable());
-    put(f.pi, b.pi, interval.usable());
-    put(f.Lmax, b.Lmax, interval.usable());
-    put(f.last, b.last, interval.usable());
-    if (correct) set_values(f, options.population ? sampling.player(i) : b);
-    if (options.population && interval.usable()) set_population(f, b);
+    const PlayerBounds found = interval.player(i);
+    std::optional<PlayerBounds> corrected;
+    if (correct) corrected = options.population ? sampling.player(i) : found;
+    write(f, {found, interval.usable(), corrected ? &*corrected : nullptr, options.population});
   });
   workers.parallel_for(scan.pairs.size(), [&](std::size_t k) {
     PairProfile& p = scan.pairs[k];
@@ -279,19 +204,10 @@ std::vector<std::uint32_t> infer(ScanResult& scan, const InferenceInput& input,
       set_zero(p.R, options.population);
       return;
     }
-    const auto [synergy, redundancy] = interval.pair(p.first, p.second);
-    put(p.S, synergy, interval.usable());
-    put(p.R, redundancy, interval.usable());
-    if (correct) {
-      const auto [s, r] =
-          options.population ? sampling.pair(p.first, p.second) : std::pair(synergy, redundancy);
-      p.S.value = s.value;
-      p.R.value = r.value;
-    }
-    if (options.population && interval.usable()) {
-      p.S.population = into(synergy.value, p.S);
-      p.R.population = into(redundancy.value, p.R);
-    }
+    const PairBounds found = interval.pair(p.first, p.second);
+    std::optional<PairBounds> corrected;
+    if (correct) corrected = options.population ? sampling.pair(p.first, p.second) : found;
+    write(p, {found, interval.usable(), corrected ? &*corrected : nullptr, options.population});
   });
   std::vector<std::uint32_t> result;
   for (std::uint32_t i = 0; i < input.players; ++i) {

@@ -20,6 +20,7 @@ Ends ends(const Quantity& q, const VerdictOptions& options) {
 
 // Resolved: the interval does not straddle the level that matters.
 void resolve(Quantity& q, double level) {
+  q.resolved.reset();
   if (!q.value || (!q.low && !q.high)) return;
   const double low = q.low.value_or(-HUGE_VAL);
   const double high = q.high.value_or(HUGE_VAL);
@@ -67,12 +68,18 @@ void judge(std::vector<FeatureProfile>& features, std::vector<PairProfile>& pair
   for (FeatureProfile& f : features) {
     f.verdict = verdict(f, options);
     if (f.U.value) f.hurts_in_context = ends(f.U, options).high < -options.threshold;
+  }
+  resolve(features, pairs, options.threshold);
+}
+
+void resolve(std::vector<FeatureProfile>& features, std::vector<PairProfile>& pairs, double threshold) {
+  for (FeatureProfile& f : features) {
     for (Quantity* q : {&f.U, &f.pi, &f.last}) resolve(*q, 0);
-    for (Quantity* q : {&f.R, &f.S, &f.Lmax}) resolve(*q, options.threshold);
+    for (Quantity* q : {&f.R, &f.S, &f.Lmax}) resolve(*q, threshold);
   }
   for (PairProfile& p : pairs) {
-    resolve(p.S, options.threshold);
-    resolve(p.R, options.threshold);
+    resolve(p.S, threshold);
+    resolve(p.R, threshold);
   }
 }
 

@@ -23,6 +23,9 @@ struct VerdictOptions {
 void judge(std::vector<FeatureProfile>& features, std::vector<PairProfile>& pairs,
            const VerdictOptions& options);
 
+// Sets `resolved` alone: the interval does not straddle the threshold (0 for U, pi and last).
+void resolve(std::vector<FeatureProfile>& features, std::vector<PairProfile>& pairs, double threshold);
+
 // The candidates among unique, redundant and synergistic, largest first; the first is the verdict.
 std::vector<const char*> candidates(const FeatureProfile& feature, const VerdictOptions& options);
 

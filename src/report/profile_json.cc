@@ -47,21 +47,27 @@ Json feature(const Profile& profile, std::size_t i) {
   const auto part = [&](double GainQuantiles::*field) {
     return f.gain ? Json((*f.gain).*field + 0.0) : Json(nullptr);
   };
-  return {{"player", profile.players[i]},
-          {"U", q(f.U)},
-          {"R", q(f.R)},
-          {"S", q(f.S)},
-          {"pi", q(f.pi)},
-          {"Lmax", q(f.Lmax)},
-          {"last", q(f.last)},
-          {"gain",
-           {{"q05", part(&GainQuantiles::q05)},
-            {"q50", part(&GainQuantiles::q50)},
-            {"q95", part(&GainQuantiles::q95)}}},
-          {"contexts", {{"seen", f.contexts_seen}, {"of", count_of(profile.players.size() - 1)}}},
-          {"verdict", optional(f.verdict)},
-          {"basis", f.basis},
-          {"hurts_in_context", optional(f.hurts_in_context)}};
+  Json result = {{"player", profile.players[i]},
+                 {"U", q(f.U)},
+                 {"R", q(f.R)},
+                 {"S", q(f.S)},
+                 {"pi", q(f.pi)},
+                 {"Lmax", q(f.Lmax)},
+                 {"last", q(f.last)},
+                 {"gain",
+                  {{"q05", part(&GainQuantiles::q05)},
+                   {"q50", part(&GainQuantiles::q50)},
+                   {"q95", part(&GainQuantiles::q95)}}},
+                 {"contexts", {{"seen", f.contexts_seen}, {"of", count_of(profile.players.size() - 1)}}},
+                 {"verdict", optional(f.verdict)},
+                 {"basis", f.basis},
+                 {"hurts_in_context", optional(f.hurts_in_context)}};
+  if (f.search) {
+    result["search"] = {{"quiet_tests", f.search->quiet_tests},
+                        {"block", names(profile, f.search->block)},
+                        {"block_enumerated", f.search->block_enumerated}};
+  }
+  return result;
 }
 
 Json pair(const Profile& profile, const PairProfile& p) {

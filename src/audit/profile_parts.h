@@ -1,0 +1,25 @@
+// What the profiles of all kinds of runs share.
+#pragma once
+
+#include <span>
+
+#include "decomposition/inference.h"
+#include "decomposition/scan.h"
+#include "decomposition/verdict.h"
+#include "hifi/profile.h"
+#include "sampling/searched.h"
+#include "vocabulary/run_plan.h"
+
+namespace hifi {
+
+// Everything but features and pairs.
+Profile start_profile(const RunPlan& plan);
+// What the verdicts are measured against; sets the coverage of the losses seen.
+VerdictOptions measure(Profile& profile, std::span<const double> losses);
+InferenceOptions inference_options(const RunPlan& plan);
+void warn_without_interval(Profile& profile, const RunPlan& plan);
+
+Profile searched_profile(const RunPlan& plan, const SearchedRun& run, const ScanOptions& options,
+                         Workers& workers);
+
+}  // namespace hifi
