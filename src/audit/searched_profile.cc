@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "audit/profile_parts.h"
 #include "decomposition/cell_inference.h"
@@ -84,8 +85,10 @@ void judge_quiet(Profile& profile, const SearchResult& found, const VerdictOptio
   for (std::size_t i = 0; i < profile.features.size(); ++i) {
     if (found.players[i].active) continue;
     FeatureProfile& f = profile.features[i];
-    f.verdict = found.tolerance <= 1.5 * verdict.threshold || verdict.flat ? "negligible" : "unresolved";
-    f.hurts_in_context = false;
+    // Unless it moved the loss when it was measured again.
+    const auto quiet = [&](const Quantity& q) { return std::abs(q.value.value_or(0)) <= verdict.threshold; };
+    const bool visible = found.tolerance <= 1.5 * verdict.threshold;  // the search could have seen it
+    if (verdict.flat || (visible && quiet(f.U) && quiet(f.Lmax))) f.verdict = "negligible";
     names.push_back(profile.players[i]);
     fewest = std::min(fewest, found.players[i].quiet_tests);
   }

@@ -12,7 +12,15 @@ void put_ends(Quantity& q, const std::optional<Bounds>& interval, bool usable) {
   q.high = usable && interval ? interval->high : std::nullopt;
 }
 
+// The correction of a maximum may leave the interval when contexts differ much in their noise.
+void into_interval(std::optional<Bounds>& b) {
+  if (b && b->high) b->value = std::min(b->value, *b->high);
+  if (b && b->low) b->value = std::max(b->value, *b->low);
+}
+
 PlayerBounds consistent(PlayerBounds b) {
+  into_interval(b.U);
+  into_interval(b.Lmax);
   if (!b.pi || !b.U || !b.Lmax) return b;
   const double alone = b.pi->value;
   b.U->value = std::min(b.U->value, alone);
@@ -74,7 +82,11 @@ void write(FeatureProfile& f, const Findings<PlayerBounds>& findings) {
 void write(PairProfile& p, const Findings<PairBounds>& findings) {
   const auto one = [&](Quantity& q, Bounds PairBounds::*bounds) {
     put_ends(q, findings.interval.*bounds, findings.usable);
-    if (findings.corrected != nullptr) put_value(q, findings.corrected->*bounds);
+    if (findings.corrected != nullptr) {
+      std::optional<Bounds> corrected = findings.corrected->*bounds;
+      into_interval(corrected);
+      put_value(q, corrected);
+    }
     if (findings.population && findings.usable) put_population(q, findings.interval.*bounds);
   };
   one(p.S, &PairBounds::S);

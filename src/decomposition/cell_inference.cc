@@ -156,7 +156,8 @@ class CellAnalysis {
 }  // namespace
 
 void infer_cells(ScanResult& scan, const SeenLattice& lattice, const CellNumbers& interval_numbers,
-                 const CellNumbers& sampling_numbers, const InferenceOptions& options, Workers& workers) {
+                 const CellNumbers& sampling_numbers, const InferenceOptions& options, Workers& workers,
+                 const SideDiamonds& side) {
   const CellAnalysis interval(interval_numbers, options);
   const CellAnalysis sampling(sampling_numbers, options);
   const auto finish = [&]<class Numbers>(auto& target, const Numbers& found, const auto& sample) {
@@ -181,6 +182,8 @@ void infer_cells(ScanResult& scan, const SeenLattice& lattice, const CellNumbers
                                                  lattice.place(with_j), lattice.place(both)));
         });
     for (PairProfile* p : by_first[i]) {
+      if (const auto more = side.find({p->first, p->second}); more != side.end())
+        diamonds[p->second].insert(diamonds[p->second].end(), more->second.begin(), more->second.end());
       const auto found = interval.pair(diamonds[p->second]);
       if (found) finish(*p, *found, [&] { return *sampling.pair(diamonds[p->second]); });
     }

@@ -4,8 +4,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/parallel.h"
@@ -68,9 +70,13 @@ class SharedDraws : public CellNumbers {
   const Noise& noise_;
 };
 
+// Diamonds of a pair whose cells are in no lattice, by (first, second).
+using SideDiamonds = std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<Corners>>;
+
 // Fills value, low, high and population of a scan of the same cells, in place. Ends that the contexts not
 // seen could move are filled too: what is to be said of them is the caller's business.
 void infer_cells(ScanResult& scan, const SeenLattice& lattice, const CellNumbers& interval,
-                 const CellNumbers& sampling, const InferenceOptions& options, Workers& workers);
+                 const CellNumbers& sampling, const InferenceOptions& options, Workers& workers,
+                 const SideDiamonds& side = {});
 
 }  // namespace hifi

@@ -39,8 +39,21 @@ struct ScanResult {
 ScanResult scan_dense(std::size_t players, std::span<const double> losses, const ScanOptions& options,
                       Workers& workers);
 
-// Any set of coalitions, losses in the order in which the lattice was given them. Extremes are over the
-// contexts seen; what needs a coalition that was not seen is absent.
+// Gains and mixed differences of cells, by their places in the list that the lattice was given. Absent where
+// the cells have nothing in common that could be compared.
+class CellValues {
+ public:
+  virtual ~CellValues() = default;
+  virtual std::optional<double> gain(std::uint32_t context, std::uint32_t with) const = 0;
+  virtual std::optional<double> mixed(std::uint32_t c, std::uint32_t i, std::uint32_t j,
+                                      std::uint32_t both) const = 0;
+  virtual double scale() const = 0;  // max |L|
+};
+
+// Extremes are over the contexts seen; what needs a coalition that was not seen is absent.
+ScanResult scan_sparse(const SeenLattice& lattice, const CellValues& values, const ScanOptions& options,
+                       Workers& workers);
+// Losses of cells that can all be compared.
 ScanResult scan_sparse(const SeenLattice& lattice, std::span<const double> losses, const ScanOptions& options,
                        Workers& workers);
 

@@ -13,36 +13,61 @@ namespace {
 
 constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
+class PlainLosses : public CellValues {
+ public:
+  explicit PlainLosses(std::span<const double> losses) : losses_(losses) {}
+
+  std::optional<double> gain(std::uint32_t context, std::uint32_t with) const override {
+    return losses_[context] - losses_[with];
+  }
+  // As a difference of gains: a player that changes no loss gets an exact 0.
+  std::optional<double> mixed(std::uint32_t c, std::uint32_t i, std::uint32_t j,
+                              std::uint32_t both) const override {
+    return (losses_[j] - losses_[both]) - (losses_[c] - losses_[i]);
+  }
+  double scale() const override {
+    double largest = 0;
+    for (const double loss : losses_) largest = std::max(largest, std::abs(loss));
+    return largest;
+  }
+
+ private:
+  std::span<const double> losses_;
+};
+
 struct Scan {
   std::size_t players;
   const SeenLattice& lattice;
-  std::span<const double> losses;
+  const CellValues& values;
   double tolerance;
   const PairSelection& selection;
 
-  double loss(std::size_t cell) const { return losses[lattice.place(cell)]; }
   Context context(std::size_t cell) const { return lattice.coalition(cell).members(); }
 };
 
 FeatureProfile scan_player(const Scan& scan, std::uint32_t player) {
   GainFinding found;
-  const auto edges = scan.lattice.edges(player);
-  found.contexts = edges.size();
-  if (edges.empty()) return feature_profile(scan.players, player, std::move(found));
   std::vector<double> gains;
-  gains.reserve(edges.size());
-  for (const SeenLattice::Edge& edge : edges) gains.push_back(scan.loss(edge.below) - scan.loss(edge.above));
+  std::vector<std::uint32_t> contexts;
+  for (const SeenLattice::Edge& edge : scan.lattice.edges(player)) {
+    const auto gain = scan.values.gain(scan.lattice.place(edge.below), scan.lattice.place(edge.above));
+    if (!gain) continue;
+    gains.push_back(*gain);
+    contexts.push_back(edge.below);
+  }
+  found.contexts = gains.size();
+  if (gains.empty()) return feature_profile(scan.players, player, std::move(found));
   found.lowest = *std::min_element(gains.begin(), gains.end());
   found.highest = *std::max_element(gains.begin(), gains.end());
-  if (scan.lattice.coalition(edges.front().below).count() == 0) found.alone = gains.front();
-  if (scan.lattice.coalition(edges.back().below).count() == scan.players - 1) found.last = gains.back();
+  if (scan.lattice.coalition(contexts.front()).count() == 0) found.alone = gains.front();
+  if (scan.lattice.coalition(contexts.back()).count() == scan.players - 1) found.last = gains.back();
 
   const double low = tie_threshold(-found.lowest, scan.tolerance);
   const double high = tie_threshold(found.highest, scan.tolerance);
   const auto lowest = std::find_if(gains.begin(), gains.end(), [&](double gain) { return -gain >= low; });
   const auto highest = std::find_if(gains.begin(), gains.end(), [&](double gain) { return gain >= high; });
-  found.lowest_context = scan.context(edges[static_cast<std::size_t>(lowest - gains.begin())].below);
-  found.highest_context = scan.context(edges[static_cast<std::size_t>(highest - gains.begin())].below);
+  found.lowest_context = scan.context(contexts[static_cast<std::size_t>(lowest - gains.begin())]);
+  found.highest_context = scan.context(contexts[static_cast<std::size_t>(highest - gains.begin())]);
   found.quantiles = gain_quantiles(gains);
   return feature_profile(scan.players, player, std::move(found));
 }
@@ -53,8 +78,9 @@ void for_each_difference(const Scan& scan, std::uint32_t i, Visit visit) {
   scan.lattice.for_each_diamond(i, [&](std::uint32_t j, std::uint32_t c, std::uint32_t with_i,
                                        std::uint32_t with_j, std::uint32_t with_both) {
     if (!wants_pair(scan.selection, i, j)) return;
-    const double gain_with_j = scan.loss(with_j) - scan.loss(with_both);
-    visit(j, c, gain_with_j - (scan.loss(c) - scan.loss(with_i)));
+    const auto place = [&](std::uint32_t cell) { return scan.lattice.place(cell); };
+    const auto d = scan.values.mixed(place(c), place(with_i), place(with_j), place(with_both));
+    if (d) visit(j, c, *d);
   });
 }
 
@@ -129,18 +155,21 @@ std::vector<PairProfile> scan_pairs(const Scan& scan, Workers& workers) {
 
 }  // namespace
 
-ScanResult scan_sparse(const SeenLattice& lattice, std::span<const double> losses, const ScanOptions& options,
+ScanResult scan_sparse(const SeenLattice& lattice, const CellValues& values, const ScanOptions& options,
                        Workers& workers) {
-  double largest = 0;
-  for (const double loss : losses) largest = std::max(largest, std::abs(loss));
   const std::size_t players = lattice.players();
-  const Scan scan{players, lattice, losses, options.tie_tolerance * largest, options.pairs};
+  const Scan scan{players, lattice, values, options.tie_tolerance * values.scale(), options.pairs};
   ScanResult result;
   result.features.resize(players);
   workers.parallel_for(
       players, [&](std::size_t i) { result.features[i] = scan_player(scan, static_cast<std::uint32_t>(i)); });
   result.pairs = scan_pairs(scan, workers);
   return result;
+}
+
+ScanResult scan_sparse(const SeenLattice& lattice, std::span<const double> losses, const ScanOptions& options,
+                       Workers& workers) {
+  return scan_sparse(lattice, PlainLosses(losses), options, workers);
 }
 
 ScanResult scan_sparse(std::size_t players, const LossMap& losses, const ScanOptions& options,

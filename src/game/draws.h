@@ -54,6 +54,11 @@ class DrawPlan {
   std::uint64_t block_draws(std::size_t instance_block) const;
   void fill(std::size_t instance_block, std::uint64_t begin, std::span<Draw> out) const;
 
+  // One draw of a sampled plan by its index.
+  Draw at(std::uint64_t draw) const {
+    return sampled(draw / options_.instances, static_cast<std::uint32_t>(draw % options_.instances));
+  }
+
   // Draws per block of each partition.
   struct Weights {
     std::vector<std::uint64_t> instance, background, round;

@@ -44,10 +44,12 @@ std::string verb(const std::vector<std::string>& subjects, const char* one, cons
 
 // "0.57 on these rows; population 0.21 to 0.82", or the number alone.
 std::string told(const Quantity& q, const Profile& profile) {
-  const bool population = profile.coverage.interval == "population" && q.low && q.high && *q.low < *q.high;
-  if (!population) return short_number(*q.value, 3);
-  return fmt::format("{} on these rows; population {} to {}", short_number(*q.value, 3),
-                     short_number(*q.low, 2), short_number(*q.high, 2));
+  const std::string value = short_number(*q.value, 3);
+  if (profile.coverage.interval != "population" || q.low == q.high) return value;
+  const auto end = [](const std::optional<double>& x) { return short_number(*x, 2); };
+  if (!q.high) return fmt::format("{} on these rows; population at least {}", value, end(q.low));
+  if (!q.low) return fmt::format("{} on these rows; population at most {}", value, end(q.high));
+  return fmt::format("{} on these rows; population {} to {}", value, end(q.low), end(q.high));
 }
 
 std::string given(const Profile& profile, const Quantity& q) {
@@ -60,7 +62,8 @@ std::string about(const Profile& profile, std::size_t i, double floor) {
   const FeatureProfile& f = profile.features[i];
   const std::string name = shown(profile, i);
   if (f.verdict == "unique") {
-    return fmt::format("{} is needed for itself: whatever else is known, it brings at least {}.", name,
+    return fmt::format("{} is needed for itself: {}, it brings at least {}.", name,
+                       f.basis == "searched" ? "in every context seen" : "whatever else is known",
                        told(f.U, profile));
   }
   if (f.verdict == "redundant") {
@@ -100,7 +103,9 @@ std::string unresolved(const Profile& profile, const std::vector<std::size_t>& p
                                                            shown(profile, i), std::max(1.1, *factor))
                                              : shown(profile, i));
   }
-  const char* what = profile.coverage.interval == "population" ? "rows" : "draws";
+  const char* what = !profile.coverage.exhaustive                ? "draws and contexts (--budget)"
+                     : profile.coverage.interval == "population" ? "rows"
+                                                                 : "draws";
   return fmt::format("Not resolved: {}. More {} would tell; the estimate is in brackets.", list(parts), what);
 }
 
@@ -139,8 +144,9 @@ std::vector<std::string> findings(const Profile& profile) {
                                     verb(harmful, "hurts", "hurt"), verb(harmful, "it", "them")));
   }
   if (!idle.empty()) {
-    sentences.push_back(fmt::format("{} {} in no context (below 1 % of the range of losses).", list(idle),
-                                    verb(idle, "matters", "matter")));
+    sentences.push_back(fmt::format("{} {} in no context{} (below 1 % of the range of losses).", list(idle),
+                                    verb(idle, "matters", "matter"),
+                                    profile.coverage.exhaustive ? "" : " seen"));
   }
   if (!open.empty()) sentences.push_back(unresolved(profile, open, floor));
   return sentences;

@@ -203,7 +203,7 @@ std::string coverage_line(const Profile& profile) {
                          : fmt::format("{} of 2^{} coalitions (U is an upper, synergy a lower bound)",
                                        c.coalitions, profile.players.size());
   if (c.draws)
-    text += fmt::format(", {} draws each{}", *c.draws,
+    text += fmt::format(", {} draw{} each{}", *c.draws, *c.draws == 1 ? "" : "s",
                         c.exact.value_or(false) ? " = every pair of rows: exact" : "");
   return text;
 }

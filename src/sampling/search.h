@@ -97,8 +97,8 @@ struct SearchResult {
 // Throws Error(bug) if the losses do not fit the question, Error(model) if one is not finite.
 SearchResult search_coalitions(const SearchOptions& options, const EvaluateCoalitions& evaluate);
 
-// {}, full, the ends of the selected players, the corners of their gains, then of the pairs: each coalition
-// once, no gain or pair in part, at most `most`.
+// {}, full, the ends of the selected players, the corners of their gains, then of the pairs, then the ends of
+// all other players: each coalition once, no gain or pair in part, at most `most`.
 std::vector<Coalition> selected_coalitions(std::size_t players, const Selection& selection, std::size_t most);
 
 }  // namespace hifi

@@ -175,6 +175,7 @@ std::vector<Coalition> selected_coalitions(std::size_t players, const Selection&
     const Coalition first = p.context.with(p.first);
     add({p.context, first, p.context.with(p.second), first.with(p.second)});
   }
+  for (std::size_t i = 0; i < players; ++i) add({empty.with(i), full.without(i)});
   return chosen;
 }
 
