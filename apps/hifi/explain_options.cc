@@ -42,8 +42,8 @@ void ExplainOptions::add_to(CLI::App& verb) {
       ->check(whole_number())
       ->type_name("N")
       ->excludes(exact);
-  verb.add_option("--policy", r.policy, "auto or exhaustive")
-      ->check(CLI::IsMember({"auto", "exhaustive"}))
+  verb.add_option("--policy", r.policy, "auto, exhaustive or paper")
+      ->check(CLI::IsMember({"auto", "exhaustive", "paper"}))
       ->type_name("POLICY");
   verb.add_option("--seed", r.seed, "Seed of all random choices (default 0)")
       ->check(whole_number())
@@ -75,6 +75,13 @@ ExplainRequest ExplainOptions::request() const {
   if (request.data.empty() && !request.model.starts_with("planted:")) {
     throw Error(ErrorCode::usage, "--data is required",
                 "only a planted game (--model planted:FILE.json) has none");
+  }
+  if (request.policy == "paper" && !shard_.empty()) {
+    throw Error(ErrorCode::usage,
+                "--shard: the paper's policy cannot be divided, every choice depends on those before");
+  }
+  if (request.policy == "paper" && request.exact) {
+    throw Error(ErrorCode::usage, "--exact: the paper's policy samples; use --policy exhaustive or none");
   }
   if (!max_memory_.empty()) request.max_memory = parse_bytes("--max-memory", max_memory_);
   return request;
@@ -128,6 +135,12 @@ std::string search_work(const RunPlan& plan, const Forecast& f) {
 }
 
 std::string work_text(const RunPlan& plan, const Forecast& f) {
+  if (plan.policy == "paper") {
+    return fmt::format(
+        "work        the paper's policy, {} evaluations: {} coalitions to start with, then diamonds, {} "
+        "draws a visit\n",
+        plan.paper.evaluations, 2 * plan.players.size() + 2, plan.paper.range_draws);
+  }
   return plan.policy == "exhaustive" ? lattice_work(plan, f) : search_work(plan, f);
 }
 

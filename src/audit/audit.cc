@@ -45,7 +45,13 @@ Audit::Audit(const ExplainRequest& request, Subject subject, Shard shard, Worker
                           .background_is_data = subject_.background_is_data,
                           .seed = request.seed,
                           .clusters = subject_.clusters};
-  enumerates(budget) ? plan_lattice(budget, draws) : plan_search(budget, draws);
+  if (request.policy == "paper") {
+    plan_paper(budget, draws);
+  } else if (enumerates(budget)) {
+    plan_lattice(budget, draws);
+  } else {
+    plan_search(budget, draws);
+  }
   constexpr double kOverhead = 50e-9;  // building, hashing and summing a row
   forecast_.seconds = static_cast<double>(forecast_.evaluations) * (subject_.seconds_per_row + kOverhead) /
                       static_cast<double>(workers_.threads());
@@ -132,9 +138,30 @@ void Audit::plan_search(const Budget& budget, DrawOptions draws) {
                .run_file_bytes = choice.run_file_bytes};
 }
 
+void Audit::plan_paper(const Budget& budget, DrawOptions draws) {
+  plan_.policy = "paper";
+  plan_.paper = choose_paper(budget);
+  plan_.draws = draws.draws = plan_.paper.range_draws;
+  draws_ = std::make_unique<DrawPlan>(draws);
+  take_blocks({.instance = {plan_.draws}, .background = {plan_.draws}, .round = {}});
+  plan_.exact = plan_.paper.range_draws == plan_.pairs;
+  plan_.population = Population::draws;
+  if (plan_.interval == "population") {
+    plan_.interval = "montecarlo";
+    subject_.notes.push_back("the paper's policy has Monte Carlo intervals only");
+  }
+  forecast_ = {.evaluations = plan_.paper.evaluations,
+               .memory_bytes = paper_bytes(budget, plan_.paper),
+               .run_file_bytes = plan_.paper.evaluations / plan_.paper.range_draws *
+                                 (100 + 8 * plan_.paper.slices + budget.players)};
+}
+
 RunResult Audit::run(RunFile* file, Progress::Listener listener) {
   if (plan_.policy == "exhaustive") return run_lattice(file, std::move(listener));
   Progress progress(forecast_.evaluations, 0, std::move(listener));
+  if (plan_.policy == "paper") {
+    return {.paper = run_paper(*subject_.game, *draws_, plan_, file, workers_, progress)};
+  }
   return {.searched = run_searched(*subject_.game, cell_draws_, plan_, file, workers_, progress)};
 }
 

@@ -57,12 +57,13 @@ class Audit {
   void describe(const ExplainRequest& request);
   void plan_lattice(const Budget& budget, DrawOptions draws);
   void plan_search(const Budget& budget, DrawOptions draws);
+  void plan_paper(const Budget& budget, DrawOptions draws);
   void take_blocks(DrawPlan::Weights weights);
   RunResult run_lattice(RunFile* file, Progress::Listener listener);
 
   Workers& workers_;
   Subject subject_;
-  std::unique_ptr<DrawPlan> draws_;  // of a lattice
+  std::unique_ptr<DrawPlan> draws_;  // of a lattice, or of the paper's policy
   SearchDraws cell_draws_;           // of a search
   RunPlan plan_;
   Forecast forecast_;

@@ -139,14 +139,16 @@ ScanResult scan_table(const LossTable& table, const ScanOptions& options, Profil
 
 RunResult read_result(RunFile& file, const RunPlan& plan) {
   if (plan.policy == "search") return {.searched = read_searched(file, plan)};
+  if (plan.policy == "paper") return {.paper = read_paper(file, plan)};
   return {.lattice = read_lattice(file, plan)};
 }
 
 Profile make_profile(const RunPlan& plan, const RunResult& result, const std::string& pairs,
                      Workers& workers) {
   const ScanOptions options{.tie_tolerance = plan.tie_tolerance, .pairs = parse_pairs(pairs, plan.players)};
-  return result.searched ? searched_profile(plan, *result.searched, options, workers)
-                         : lattice_profile(plan, result.lattice, options, workers);
+  if (result.searched) return searched_profile(plan, *result.searched, options, workers);
+  if (result.paper) return paper_profile(plan, *result.paper, options, workers);
+  return lattice_profile(plan, result.lattice, options, workers);
 }
 
 Profile make_profile(const LossTable& table, const std::string& pairs, Workers& workers) {

@@ -7,6 +7,7 @@
 #include "decomposition/scan.h"
 #include "decomposition/verdict.h"
 #include "hifi/profile.h"
+#include "sampling/paper_run.h"
 #include "sampling/searched.h"
 #include "vocabulary/run_plan.h"
 
@@ -19,7 +20,13 @@ VerdictOptions measure(Profile& profile, std::span<const double> losses);
 InferenceOptions inference_options(const RunPlan& plan);
 void warn_without_interval(Profile& profile, const RunPlan& plan);
 
+// Contexts that were not seen can move one end of every extremum.
+void open_far_ends(Profile& profile);
+
 Profile searched_profile(const RunPlan& plan, const SearchedRun& run, const ScanOptions& options,
                          Workers& workers);
+
+Profile paper_profile(const RunPlan& plan, const PaperResult& run, const ScanOptions& options,
+                      Workers& workers);
 
 }  // namespace hifi

@@ -1,8 +1,9 @@
-// The vocabulary at the end of a run: a lattice, or the cells of a search.
+// The vocabulary at the end of a run: a lattice, the cells of a search, or visits.
 #pragma once
 
 #include <optional>
 
+#include "sampling/paper_run.h"
 #include "sampling/searched.h"
 #include "vocabulary/lattice.h"
 #include "vocabulary/run_file.h"
@@ -13,6 +14,7 @@ namespace hifi {
 struct RunResult {
   Lattice lattice;
   std::optional<SearchedRun> searched;
+  std::optional<PaperResult> paper;
 };
 
 // Of a complete, undivided run.

@@ -33,18 +33,6 @@ void join(FeatureProfile& f, const FeatureProfile& searched) {
   f.gain = searched.gain ? searched.gain : f.gain;
 }
 
-// Contexts that were not seen can move one end of every extremum.
-void open_far_ends(Profile& profile) {
-  for (FeatureProfile& f : profile.features) {
-    f.U.low.reset();
-    for (Quantity* q : {&f.Lmax, &f.R, &f.S}) q->high.reset();
-  }
-  for (PairProfile& p : profile.pairs) {
-    p.S.high.reset();
-    p.R.high.reset();
-  }
-}
-
 // Pairs as the search saw them, those measured again with their intervals.
 std::vector<PairProfile> join_pairs(std::vector<PairProfile> searched,
                                     const std::vector<PairProfile>& measured) {
@@ -116,6 +104,17 @@ void warn_about_search(Profile& profile, const RunPlan& plan, const SearchResult
 }
 
 }  // namespace
+
+void open_far_ends(Profile& profile) {
+  for (FeatureProfile& f : profile.features) {
+    f.U.low.reset();
+    for (Quantity* q : {&f.Lmax, &f.R, &f.S}) q->high.reset();
+  }
+  for (PairProfile& p : profile.pairs) {
+    p.S.high.reset();
+    p.R.high.reset();
+  }
+}
 
 Profile searched_profile(const RunPlan& plan, const SearchedRun& run, const ScanOptions& options,
                          Workers& workers) {

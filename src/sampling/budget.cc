@@ -66,8 +66,7 @@ SearchChoice choose_search(const Budget& budget, const SearchPairs& pairs) {
   }
   const std::uint64_t wanted = std::max<std::uint64_t>(kFewSearched, 8 * budget.players);
   const std::uint64_t pairs_of_both = std::min(pairs.search, pairs.report);
-  std::uint64_t draws =
-      std::clamp(budget.evaluations / wanted, fewest, std::min(kGoodDraws, pairs_of_both));
+  std::uint64_t draws = std::clamp(budget.evaluations / wanted, fewest, std::min(kGoodDraws, pairs_of_both));
   std::uint64_t coalitions = budget.evaluations / draws;
   if (coalitions > kMostSearched) {
     coalitions = kMostSearched;
@@ -87,6 +86,37 @@ SearchChoice choose_search(const Budget& budget, const SearchPairs& pairs) {
   throw input_error(fmt::format("a search of {} coalitions needs {} of memory, more than --max-memory {}",
                                 coalitions, human_bytes(choice.memory_bytes), human_bytes(budget.max_memory)),
                     "raise --max-memory or lower --budget");
+}
+
+PaperPlan choose_paper(const Budget& budget) {
+  if (budget.players < 2) throw input_error("--policy paper: diamonds need two players");
+  const double pairs = static_cast<double>(budget.instances) * static_cast<double>(budget.background_rows);
+  PaperPlan paper{.evaluations = budget.evaluations,
+                  .range_draws = static_cast<std::uint64_t>(std::min(pairs, static_cast<double>(kMinDraws)))};
+  paper.ranges = static_cast<std::uint64_t>(pairs) / paper.range_draws;
+  paper.slices = paper.range_draws % 8 == 0 ? 8 : paper.range_draws;
+  const std::uint64_t least = (2 * budget.players + 2) * paper.range_draws;
+  if (budget.evaluations < least) {
+    throw input_error(
+        fmt::format("a budget of {} evaluations is too small for --policy paper: the {} coalitions it starts "
+                    "with x {} draws need {}",
+                    budget.evaluations, 2 * budget.players + 2, paper.range_draws, least),
+        "raise --budget");
+  }
+  const std::uint64_t bytes = paper_bytes(budget, paper);
+  if (bytes > budget.max_memory) {
+    throw input_error(fmt::format("{} visits need {} of memory, more than --max-memory {}",
+                                  budget.evaluations / paper.range_draws, human_bytes(bytes),
+                                  human_bytes(budget.max_memory)),
+                      "raise --max-memory or lower --budget");
+  }
+  return paper;
+}
+
+std::uint64_t paper_bytes(const Budget& budget, const PaperPlan& paper) {
+  // Visits with their slices, twice: in the store and in the result; and the policy's own tables.
+  const std::uint64_t visit = 2 * (80 + 8 * paper.slices + budget.players / 4) + 200;
+  return budget.evaluations / paper.range_draws * visit + 16 * kUnitEvaluations + budget.table_bytes;
 }
 
 std::string human_bytes(std::uint64_t bytes) {

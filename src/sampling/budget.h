@@ -56,6 +56,10 @@ struct SearchChoice {
 // budget, or the memory.
 SearchChoice choose_search(const Budget& budget, const SearchPairs& pairs);
 
+// For the paper's policy. Throws Error(input) that names the smallest budget, or the memory.
+PaperPlan choose_paper(const Budget& budget);
+std::uint64_t paper_bytes(const Budget& budget, const PaperPlan& paper);
+
 // "1.5 GB", "12 kB".
 std::string human_bytes(std::uint64_t bytes);
 

@@ -1,7 +1,9 @@
 #include "stats/extrema.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <numbers>
 #include <numeric>
 
 #include "core/random.h"
@@ -155,6 +157,38 @@ MaxInferrer::Simulated MaxInferrer::simulate(const Statistics& statistics, const
   return result;
 }
 
+namespace {
+
+// The mean of the largest of independent normal numbers with these standard deviations: from the product of
+// their distributions, deviations in bins of 5 %.
+double mean_of_maximum(const std::vector<double>& deviations) {
+  constexpr double kRatio = 1.05;
+  constexpr std::size_t kBins = 142;  // down to a thousandth of the largest
+  constexpr int kSteps = 400;
+  constexpr double kReach = 8;
+  const double largest = *std::max_element(deviations.begin(), deviations.end());
+  if (largest == 0) return 0;
+  std::array<double, kBins> count{};
+  for (const double s : deviations) {
+    const double bin = s > 0 ? std::round(std::log(largest / s) / std::log(kRatio)) : kBins;
+    ++count[static_cast<std::size_t>(std::min(bin, static_cast<double>(kBins - 1)))];
+  }
+  double below = 0;  // the integral of the distribution of the maximum
+  for (int k = 0; k < kSteps; ++k) {
+    const double x = kReach * (2 * (k + .5) / kSteps - 1);
+    double log_probability = 0;
+    double scaled = x;
+    for (std::size_t b = 0; b < kBins; ++b, scaled *= kRatio) {
+      if (count[b] > 0) log_probability += count[b] * std::log(std::erfc(-scaled / std::numbers::sqrt2) / 2);
+      if (log_probability < -50) break;
+    }
+    below += std::exp(log_probability) * 2 * kReach / kSteps;
+  }
+  return largest * (kReach - below);
+}
+
+}  // namespace
+
 double MaxInferrer::independent_bias(const Near& near) const {
   const std::size_t top = near.top();
   std::vector<double> close;
@@ -162,15 +196,7 @@ double MaxInferrer::independent_bias(const Near& near) const {
     const double both = c == top ? 0 : std::hypot(near.error[c], near.error[top]);
     if (near.value[top] - near.value[c] <= 2 * both) close.push_back(near.error[c]);
   }
-  if (close.size() <= 1) return 0;
-  RandomStream normal(0, Purpose::multipliers, 1);
-  double sum = 0;
-  for (std::size_t d = 0; d < options_.draws; ++d) {
-    double largest = -HUGE_VAL;
-    for (const double error : close) largest = std::max(largest, error * normal.normal());
-    sum += largest;
-  }
-  return sum / static_cast<double>(options_.draws);
+  return close.size() <= 1 ? 0 : mean_of_maximum(close);
 }
 
 // Picks the maximiser on one half of the blocks and bounds it on the other, both ways, each at alpha / 4.

@@ -83,7 +83,13 @@ bool adds_up(const std::vector<std::uint64_t>& weights, std::uint64_t draws) {
 
 bool search_is_sane(const RunPlan& plan) {
   const SearchPlan& search = plan.search;
-  if (plan.policy != "search") return plan.policy == "exhaustive" || plan.policy == "paper";
+  if (plan.policy == "paper") {
+    const PaperPlan& paper = plan.paper;
+    return plan.players.size() >= 2 && paper.slices >= 1 && paper.slices <= 64 && paper.range_draws >= 1 &&
+           paper.ranges >= 1 && paper.range_draws % paper.slices == 0 && paper.width >= 0 &&
+           paper.evaluations / paper.range_draws >= 2 * plan.players.size() + 2;
+  }
+  if (plan.policy != "search") return plan.policy == "exhaustive";
   constexpr std::size_t kMost = std::size_t{1} << 32;
   return search.coalitions >= 2 && search.coalitions <= kMost && search.reported <= kMost &&
          search.draws >= 1 && search.sigma >= 0 && (search.split || search.draws == plan.draws);
@@ -125,6 +131,12 @@ std::string RunPlan::to_json() const {
                        {"split", search.split},
                        {"reported", search.reported},
                        {"sigma", search.sigma}}},
+                     {"paper",
+                      {{"evaluations", paper.evaluations},
+                       {"range_draws", paper.range_draws},
+                       {"ranges", paper.ranges},
+                       {"slices", paper.slices},
+                       {"width", paper.width}}},
                      {"draws", draws},
                      {"exact", exact},
                      {"blocks", {instance_blocks, background_blocks, round_blocks}},
@@ -161,6 +173,12 @@ RunPlan RunPlan::from_json(const std::string& text, const std::string& place) {
     search.at("split").get_to(plan.search.split);
     take_count(search.at("reported"), plan.search.reported);
     search.at("sigma").get_to(plan.search.sigma);
+    const json& paper = j.at("paper");
+    take_count(paper.at("evaluations"), plan.paper.evaluations);
+    take_count(paper.at("range_draws"), plan.paper.range_draws);
+    take_count(paper.at("ranges"), plan.paper.ranges);
+    take_count(paper.at("slices"), plan.paper.slices);
+    paper.at("width").get_to(plan.paper.width);
     take_count(j.at("draws"), plan.draws);
     j.at("exact").get_to(plan.exact);
     take_count(j.at("blocks").at(0), plan.instance_blocks);

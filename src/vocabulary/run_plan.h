@@ -30,6 +30,15 @@ struct SearchPlan {
   double sigma = 0;          // standard error of a mean loss that coalitions do not share
 };
 
+// Runs of the paper's policy.
+struct PaperPlan {
+  std::uint64_t evaluations = 0;  // at most
+  std::uint64_t range_draws = 0;  // of one visit
+  std::uint64_t ranges = 0;       // that all pairs make; visits beyond wrap around
+  std::size_t slices = 0;         // equal parts of a range, for its noise
+  double width = 0;               // a coalition whose half-width is below this is visited no more; 0: none
+};
+
 struct RunPlan {
   std::string version;  // of hifi
   std::vector<std::string> players;
@@ -43,6 +52,7 @@ struct RunPlan {
   std::string policy = "exhaustive";  // or search, paper
   std::uint64_t seed = 0;
   SearchPlan search;  // policy search
+  PaperPlan paper;    // policy paper
 
   // Of the cells that are reported.
   std::uint64_t draws = 0;
