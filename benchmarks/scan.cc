@@ -6,20 +6,17 @@
 #include "decomposition/scan.h"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <fstream>
-#include <functional>
 #include <string>
 
 #include "core/random.h"
+#include "timing.h"
 
 namespace {
 
@@ -27,30 +24,11 @@ using hifi::Quantity;
 using hifi::ScanResult;
 using hifi::Workers;
 
-// Processor time of all threads beside the time on the clock: the former hardly changes when others
-// use the machine.
-struct Time {
-  double clock = INFINITY;
-  double processor = INFINITY;
-};
-
-Time best_of(int repeats, const std::function<void()>& run) {
-  Time best;
-  for (int k = 0; k < repeats; ++k) {
-    const auto start = std::chrono::steady_clock::now();
-    const std::clock_t processor_start = std::clock();
-    run();
-    const auto processor = static_cast<double>(std::clock() - processor_start) / CLOCKS_PER_SEC;
-    const std::chrono::duration<double> clock = std::chrono::steady_clock::now() - start;
-    best.clock = std::min(best.clock, clock.count());
-    best.processor = std::min(best.processor, processor);
-  }
-  return best;
-}
-
-void print(const char* what, const Time& time) {
-  fmt::print("{:40}{:9.1f} ms, processor {:9.1f} ms", what, time.clock * 1e3, time.processor * 1e3);
-}
+using benchmarks::best_of;
+using benchmarks::peak_mebibytes;
+using benchmarks::print;
+using benchmarks::subset_sums;
+using benchmarks::Time;
 
 std::vector<double> random_table(std::size_t players) {
   hifi::RandomStream stream(1, hifi::Purpose::probe);
@@ -90,33 +68,6 @@ bool is_right(std::size_t players, const std::vector<double>& losses, const Scan
     }
   }
   return right;
-}
-
-// sums(S) = sum over T <= S of values(T): what every index of the lattice costs at least. Low players
-// first while a block is in the cache, then one pass per remaining player.
-__attribute__((optimize("O3"))) void subset_sums(double* values, std::size_t players) {
-  const std::size_t low = std::min<std::size_t>(players, 14);
-  const auto add = [](double* from, std::size_t half) {
-    for (std::size_t k = 0; k < half; ++k) from[half + k] += from[k];
-  };
-  for (std::size_t block = 0; block < std::size_t{1} << players; block += std::size_t{1} << low) {
-    for (std::size_t i = 0; i < low; ++i) {
-      for (std::size_t c = 0; c < std::size_t{1} << low; c += std::size_t{2} << i) {
-        add(values + block + c, std::size_t{1} << i);
-      }
-    }
-  }
-  for (std::size_t i = low; i < players; ++i) {
-    for (std::size_t c = 0; c < std::size_t{1} << players; c += std::size_t{2} << i) {
-      add(values + c, std::size_t{1} << i);
-    }
-  }
-}
-
-long peak_mebibytes() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return usage.ru_maxrss / 1024;
 }
 
 int own_report() {

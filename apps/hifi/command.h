@@ -21,6 +21,7 @@ Run add_plan(CLI::App& app);
 Run add_resume(CLI::App& app);
 Run add_merge(CLI::App& app);
 Run add_decompose(CLI::App& app);
+Run add_indices(CLI::App& app);
 
 // Where results go.
 struct Output {
@@ -44,6 +45,8 @@ struct Output {
   std::string csv_file(const char* name) const;
 };
 
+// Text to standard output. Throws Error(input) if it cannot be written.
+void print(const std::string& text);
 // "a,b" to names. Throws Error(usage) naming the option if one is empty or there twice.
 std::vector<std::string> split_list(const std::string& option, const std::string& text);
 // Digits only: CLI11 alone wraps -1 around and cuts what does not fit.

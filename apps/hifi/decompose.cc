@@ -1,40 +1,12 @@
-#include <fmt/format.h>
-
-#include <filesystem>
-#include <fstream>
 #include <memory>
 
 #include "audit/profile.h"
 #include "command.h"
-#include "core/files.h"
-#include "hifi/error.h"
-#include "vocabulary/lattice_store.h"
+#include "finished_run.h"
 
 namespace hifi::app {
 
 namespace {
-
-bool is_run_file(const std::string& path) {
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(path, ignored)) return false;  // a pipe can be read only once
-  std::string magic(15, '\0');
-  std::ifstream(path, std::ios::binary).read(magic.data(), static_cast<std::streamsize>(magic.size()));
-  return magic == "SQLite format 3";
-}
-
-Profile from_run(const std::string& path, const std::string& pairs, Workers& workers) {
-  RunFile file = RunFile::open(path, RunFile::Mode::read);
-  const RunPlan plan = read_plan(file);
-  if (!is_complete(file, plan)) {
-    throw input_error(fmt::format("{}: the run is not finished", path),
-                      fmt::format("hifi resume {}", shell_quote(path)));
-  }
-  if (plan.shards > 1) {
-    throw input_error(fmt::format("{}: is shard {}/{} of a run", path, plan.shard, plan.shards),
-                      "merge all shards first with `hifi merge`");
-  }
-  return make_profile(plan, read_result(file, plan), pairs, workers);
-}
 
 struct Decompose {
   std::string path;
@@ -47,12 +19,8 @@ struct Decompose {
     Workers workers(output.threads);
     if (!is_run_file(path))
       return output.write(make_profile(read_loss_table(path, names), output.pairs, workers));
-    Profile profile = from_run(path, output.pairs, workers);
-    if (!names.empty() && names != profile.players) {
-      throw input_error(fmt::format("--players differs from the players of {}", path),
-                        "a run file knows its players; leave --players out");
-    }
-    output.write(profile);
+    const FinishedRun run = open_finished_run(path, names);
+    output.write(make_profile(run.plan, run.result, output.pairs, workers));
   }
 };
 

@@ -18,12 +18,6 @@ namespace hifi::app {
 
 namespace {
 
-void print(const std::string& text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
-    throw input_error("standard output: cannot be written");
-  }
-}
-
 bool wants_colour() { return isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr; }
 
 std::string clock_text(double seconds) {
@@ -33,6 +27,12 @@ std::string clock_text(double seconds) {
 }
 
 }  // namespace
+
+void print(const std::string& text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
+    throw input_error("standard output: cannot be written");
+  }
+}
 
 void Output::add_to(CLI::App& verb) {
   verb.add_option("--json", json, "Write the profile as JSON to FILE, or - for standard output")

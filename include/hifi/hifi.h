@@ -11,6 +11,7 @@
 
 #include "hifi/coalition.h"
 #include "hifi/error.h"
+#include "hifi/indices.h"
 #include "hifi/profile.h"
 
 namespace hifi {
@@ -23,5 +24,11 @@ Profile decompose(const std::vector<std::string>& players, std::span<const doubl
 
 // The profile as JSON text, schema hifi.profile/1.
 std::string to_json(const Profile& profile);
+
+// Interaction indices of the same vocabulary, by name (Moebius, SV, SII, BII, k-SII, STII, FSII, kADD-SHAP),
+// all sets of up to `order` players. A loss enters as value v = -L. Throws as `decompose`; also Error(usage)
+// for an unknown name and Error(input) for an order of 0 or above the number of players.
+Indices indices(const std::vector<std::string>& players, std::span<const double> losses,
+                const std::vector<std::string>& names, std::size_t order);
 
 }  // namespace hifi

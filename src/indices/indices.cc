@@ -40,7 +40,7 @@ IndexSet::Values IndexSet::zeros() const {
 std::uint64_t IndexSet::memory() const {
   std::uint64_t numbers = 0;
   for (std::size_t k = 0; k < size(); ++k) numbers += values(k);
-  return UnionSums::memory(players_) + sizeof(double) * numbers;
+  return UnionSums::memory(players_, order_) + sizeof(double) * numbers;
 }
 
 IndexSet::Values IndexSet::evaluate(std::span<const double> losses) const {

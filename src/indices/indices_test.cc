@@ -89,6 +89,18 @@ TEST(Indices, EqualTheirDefinitions) {
   }
 }
 
+TEST(Indices, EqualTheirDefinitionsWhereTablesGoByBlocks) {
+  constexpr int kPlayers = 15;
+  const auto losses = random_losses(kPlayers, 4);
+  for (const IndexKind kind :
+       {IndexKind::moebius, IndexKind::shapley_interaction, IndexKind::shapley_taylor}) {
+    for (const auto& [set, value] : index(kind, losses, kPlayers, 2)) {
+      EXPECT_NEAR(value, by_definition(kind, losses, kPlayers, 2, set), 1e-11)
+          << index_name(kind) << " set " << set;
+    }
+  }
+}
+
 // A solver for small dense systems: Gauss with pivoting.
 std::vector<double> solve(std::vector<std::vector<double>> a, std::vector<double> b) {
   const std::size_t m = b.size();

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -30,7 +31,7 @@ class UnionSums {
   void run(std::span<const double> values, bool alternating, const Visit& visit);
 
   // Bytes that an object holds.
-  static std::uint64_t memory(std::size_t players);
+  static std::uint64_t memory(std::size_t players, std::size_t order);
 
  private:
   struct Part;
@@ -38,8 +39,10 @@ class UnionSums {
 
   std::size_t players_;
   std::size_t order_;
-  double with_ = 1;                         // sign of the half that has the player
-  std::vector<std::vector<double>> level_;  // the folded array with so many players left
+  std::size_t low_;                               // players of a block
+  double with_ = 1;                               // sign of the half that has the player
+  std::vector<std::unique_ptr<double[]>> level_;  // the folded array with so many players left
+  std::vector<double> blocks_;                    // sums of each block, for every set of its players
 };
 
 // Position of a set among those of its size: {0,1}, {0,2}, .., {1,2}, ..

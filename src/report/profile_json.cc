@@ -5,6 +5,8 @@
 #include <optional>
 #include <vector>
 
+#include "report/csv.h"
+
 namespace hifi {
 
 namespace {
@@ -93,10 +95,7 @@ std::string csv_field(const Json& value) {
   } else {
     text = value.is_string() ? value.get<std::string>() : value.dump();
   }
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
-  return quoted + '"';
+  return csv_quoted(text);
 }
 
 // The columns of one row: names in `header`, values in `row`.

@@ -12,13 +12,13 @@
 
 #include "data/text_column.h"
 #include "report/findings.h"
+#include "report/text_table.h"
 
 namespace hifi {
 
 namespace {
 
 constexpr std::size_t kBarWidth = 24;
-constexpr std::size_t kNameWidth = 22;
 
 struct Paint {
   bool on;
@@ -30,56 +30,6 @@ constexpr const char* kUnique = "32";
 constexpr const char* kRedundant = "33";
 constexpr const char* kSynergistic = "35";
 constexpr const char* kFaint = "2";
-
-// Columns of a character: 2 for the scripts of East Asia and most emoji, 0 for marks that combine with the
-// one before.
-std::size_t columns_of(char32_t c) {
-  constexpr std::pair<char32_t, char32_t> kWide[] = {
-      {0x1100, 0x115F}, {0x2E80, 0xA4CF}, {0xAC00, 0xD7A3},   {0xF900, 0xFAFF},   {0xFE30, 0xFE6F},
-      {0xFF00, 0xFF60}, {0xFFE0, 0xFFE6}, {0x1F300, 0x1FAFF}, {0x20000, 0x3FFFD},
-  };
-  if (c >= 0x300 && c <= 0x36F) return 0;
-  const bool wide = std::any_of(std::begin(kWide), std::end(kWide),
-                                [c](auto range) { return range.first <= c && c <= range.second; });
-  return wide ? 2 : 1;
-}
-
-// The UTF-8 character at `at`, which moves behind it.
-char32_t next_character(std::string_view text, std::size_t& at) {
-  const auto lead = static_cast<unsigned char>(text[at++]);
-  char32_t c = lead < 0x80 ? lead : lead < 0xE0 ? lead & 0x1F : lead < 0xF0 ? lead & 0x0F : lead & 0x07;
-  while (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80) {
-    c = (c << 6) | (static_cast<unsigned char>(text[at++]) & 0x3F);
-  }
-  return c;
-}
-
-// Columns on the screen, not bytes; colour codes do not count.
-std::size_t display_width(std::string_view text) {
-  std::size_t columns = 0;
-  bool colour = false;
-  for (std::size_t at = 0; at < text.size();) {
-    const char32_t c = next_character(text, at);
-    if (c == '\x1b') colour = true;
-    if (!colour) columns += columns_of(c);
-    if (c == 'm') colour = false;
-  }
-  return columns;
-}
-
-// Names may come from a stranger's file.
-std::string short_name(const std::string& raw) {
-  const std::string name = one_line(raw);
-  if (display_width(name) <= kNameWidth) return name;
-  std::size_t columns = 0;
-  std::size_t end = 0;
-  for (std::size_t at = 0; at < name.size();) {
-    columns += columns_of(next_character(name, at));
-    if (columns >= kNameWidth) break;
-    end = at;
-  }
-  return name.substr(0, end) + "…";
-}
 
 std::string number(const std::optional<double>& value) {
   if (!value) return "-";
@@ -123,32 +73,11 @@ std::string with_interval(const Quantity& q) {
   return fmt::format("{} [{}, {}]", short_number(*q.value, 3), end(q.low), end(q.high));
 }
 
-// Cells of a table, right-aligned but for the first column.
-using Rows = std::vector<std::vector<std::string>>;
-
-std::string aligned(const Rows& rows, const std::vector<bool>& left) {
-  std::vector<std::size_t> width(rows.front().size(), 0);
-  for (const auto& row : rows) {
-    for (std::size_t c = 0; c < row.size(); ++c) width[c] = std::max(width[c], display_width(row[c]));
-  }
-  std::string text;
-  for (const auto& row : rows) {
-    std::string line = " ";
-    for (std::size_t c = 0; c < row.size(); ++c) {
-      const std::string gap(width[c] - display_width(row[c]), ' ');
-      line += " " + (left[c] ? row[c] + gap : gap + row[c]) + " ";
-    }
-    line.resize(line.find_last_not_of(' ') + 1);
-    text += line + "\n";
-  }
-  return text;
-}
-
 std::string players_table(const Profile& profile, const TerminalOptions& options, const Paint& paint) {
   double scale = 0;
   for (const auto& f : profile.features) scale = std::max(scale, f.Lmax.value.value_or(0));
   if (scale <= 0) scale = 1;
-  Rows rows = {{"player", "verdict", "unique", "redundant", "synergy", "", "alone", "last"}};
+  TextRows rows = {{"player", "verdict", "unique", "redundant", "synergy", "", "alone", "last"}};
   const auto order = by_worth(profile);
   for (std::size_t k = 0; k < std::min(order.size(), options.max_players); ++k) {
     const FeatureProfile& f = profile.features[order[k]];
@@ -185,7 +114,7 @@ std::string pairs_table(const Profile& profile, const TerminalOptions& options, 
                        short_name(profile.players[p.second]));
   };
   const std::size_t shown = std::min(order.size(), options.max_pairs);
-  Rows rows = {{"pair", "redundant", "synergy"}};
+  TextRows rows = {{"pair", "redundant", "synergy"}};
   for (std::size_t k = 0; k < shown; ++k)
     rows.push_back({name(*order[k]), with_interval(order[k]->R), with_interval(order[k]->S)});
   std::string text = "\n" + aligned(rows, {true, false, false});

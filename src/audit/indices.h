@@ -1,0 +1,33 @@
+// From a finished vocabulary to the indices, with intervals where the vocabulary knows its noise.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/parallel.h"
+#include "hifi/indices.h"
+#include "indices/kind.h"
+#include "vocabulary/lattice.h"
+#include "vocabulary/loss_table.h"
+#include "vocabulary/run_plan.h"
+
+namespace hifi {
+
+struct IndicesRequest {
+  std::vector<IndexKind> kinds;
+  std::size_t order = 2;
+  std::uint64_t max_memory = std::uint64_t{4} << 30;  // of the answer
+};
+
+// Both throw Error(input): more players asked for than there are, more values than fit into max_memory.
+Indices make_indices(const RunPlan& plan, const Lattice& lattice, const IndicesRequest& request,
+                     Workers& workers);
+// Also Error(input) that names a coalition which the table lacks; `path` is that of the table.
+Indices make_indices(const LossTable& table, const std::string& path, const IndicesRequest& request,
+                     Workers& workers);
+
+// The smallest coalition that is not in the list. REQUIRES: one is missing
+Coalition first_missing(std::size_t players, const std::vector<Coalition>& coalitions);
+
+}  // namespace hifi
