@@ -18,6 +18,17 @@ namespace hifi {
 
 namespace {
 
+// The noise block by block, as the transforms take it.
+std::vector<std::vector<float>> by_block(const Noise& noise) {
+  const std::size_t coalitions = noise.influence.size() / noise.stride;
+  std::vector<std::vector<float>> rows(noise.rows.rows(), std::vector<float>(coalitions));
+  for (std::size_t s = 0; s < coalitions; ++s) {
+    for (std::size_t g = 0; g < rows.size(); ++g)
+      rows[g][s] = static_cast<float>(noise.unit * static_cast<double>(noise.of(s)[g]));
+  }
+  return rows;
+}
+
 // What a zero error can hide under a bounded loss, as for gains: see decomposition/inference.
 struct Floor {
   double loss_range = 0;  // 0: unbounded, nothing can be said
@@ -97,7 +108,7 @@ void add_intervals(Indices& result, const IndexSet& set, const Noise& noise, con
   }
   const IndexSet::Values squares = noise.kind == Noise::Kind::cells
                                        ? set.squared_errors(noise.variance)
-                                       : set.squared_errors(noise.influence, workers);
+                                       : set.squared_errors(by_block(noise), workers);
   for (std::size_t k = 0; k < set.size(); ++k)
     set_ends(result.indices[k], set.weights(k), squares[k], noise, 1 - result.confidence, floor);
 }
