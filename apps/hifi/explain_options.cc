@@ -42,6 +42,11 @@ void ExplainOptions::add_to(CLI::App& verb) {
       ->check(whole_number())
       ->type_name("N")
       ->excludes(exact);
+  verb.add_option(
+          "--precision", r.precision,
+          "Stop when the widest interval of U, R, S and Lmax is narrower: a number, or 2% of L({}) - L(all)")
+      ->type_name("W")
+      ->excludes(exact);
   verb.add_option("--policy", r.policy, "auto, exhaustive or paper")
       ->check(CLI::IsMember({"auto", "exhaustive", "paper"}))
       ->type_name("POLICY");
@@ -75,6 +80,10 @@ ExplainRequest ExplainOptions::request() const {
   if (request.data.empty() && !request.model.starts_with("planted:")) {
     throw Error(ErrorCode::usage, "--data is required",
                 "only a planted game (--model planted:FILE.json) has none");
+  }
+  if (!request.precision.empty()) {
+    Precision::parse(request.precision);
+    if (!shard_.empty()) throw Error(ErrorCode::usage, "--shard: a run with --precision cannot be divided");
   }
   if (request.policy == "paper" && !shard_.empty()) {
     throw Error(ErrorCode::usage,

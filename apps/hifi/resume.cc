@@ -31,7 +31,8 @@ struct Resume {
       return;
     }
     const ExplainRequest request = ExplainRequest::from_json(plan.options, path);
-    Audit audit(request, {.index = plan.shard, .count = plan.shards}, workers);
+    Audit audit(request, {.index = plan.shard, .count = plan.shards}, workers,
+                {.look = plan.look, .evaluations = plan.evaluations});
     const std::string difference = RunPlan::difference(plan, audit.plan());
     if (!difference.empty()) {
       throw input_error(

@@ -45,7 +45,17 @@ void run_and_report(Audit& audit, RunFile* file, const Output& output, Workers& 
                            plan.shard, plan.shards, file->path()));
     return;
   }
-  output.write(make_profile(plan, result, output.pairs, workers));
+  const Profile profile = make_profile(plan, result, output.pairs, workers);
+  output.write(profile);
+  if (audit.precision() && !audit.precision()->is_met(profile)) {
+    throw Error(
+        ErrorCode::precision,
+        fmt::format(
+            "the widest interval is {:.3g}, wider than --precision asks; the budget of {} evaluations "
+            "is spent",
+            profile.widest_interval, plan.evaluations),
+        "raise --budget, or bring more rows if the interval is about the population");
+  }
 }
 
 }  // namespace hifi::app

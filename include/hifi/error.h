@@ -16,6 +16,7 @@ enum class ErrorCode {
   input = 3,        // a file, column or model does not fit
   model = 4,        // the model failed or is non-deterministic
   interrupted = 5,  // stopped by the user; a run file is resumable
+  precision = 6,    // stopped at its budget before the requested precision; all outputs are written
   bug = 70,         // our fault
 };
 

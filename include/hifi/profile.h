@@ -78,6 +78,10 @@ struct Profile {
   std::vector<PairProfile> pairs;
   std::vector<Warning> warnings;
   std::string provenance = "{}";  // a JSON object
+
+  // Of U, R, S and Lmax, over the contexts seen; infinite if an end of one is not known. Not written.
+  double widest_interval = 0;
+  double full_gain = 0;  // L({}) - L(all). Not written
 };
 
 }  // namespace hifi

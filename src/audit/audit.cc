@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <charconv>
 #include <cmath>
 
+#include "audit/profile.h"
 #include "core/version.h"
 #include "hifi/error.h"
 #include "sampling/exhaustive.h"
@@ -21,23 +24,42 @@ Population population_of(const Subject& subject, bool all_distinct, bool all_pai
 
 }  // namespace
 
-Audit::Audit(const ExplainRequest& request, Shard shard, Workers& workers)
-    : Audit(request, open_subject(request), shard, workers) {}
+Precision Precision::parse(const std::string& text) {
+  Precision precision{.relative = text.ends_with('%')};
+  const char* end = text.data() + text.size() - (precision.relative ? 1 : 0);
+  const auto [rest, error] = std::from_chars(text.data(), end, precision.width);
+  if (error != std::errc() || rest != end || !(precision.width > 0) || !std::isfinite(precision.width)) {
+    throw Error(ErrorCode::usage,
+                fmt::format("--precision {}: must be a positive number, or a share like 2%", text));
+  }
+  if (precision.relative) precision.width /= 100;
+  return precision;
+}
+
+bool Precision::is_met(const Profile& profile) const {
+  return profile.widest_interval < width * (relative ? std::abs(profile.full_gain) : 1);
+}
+
+Audit::Audit(const ExplainRequest& request, Shard shard, Workers& workers, const Resumed& resumed)
+    : Audit(request, open_subject(request), shard, workers, resumed) {}
 
 Audit::Audit(const ExplainRequest& request, AuditInputs inputs, Shard shard, Workers& workers)
-    : Audit(request, table_subject(request, std::move(inputs)), shard, workers) {}
+    : Audit(request, table_subject(request, std::move(inputs)), shard, workers, {}) {}
 
-Audit::Audit(const ExplainRequest& request, Subject subject, Shard shard, Workers& workers)
+Audit::Audit(const ExplainRequest& request, Subject subject, Shard shard, Workers& workers,
+             const Resumed& resumed)
     : workers_(workers), subject_(std::move(subject)) {
   describe(request);
   plan_.shard = shard.index;
   plan_.shards = shard.count;
+  if (!request.precision.empty()) precision_ = Precision::parse(request.precision);
+  plan_.evaluations = resumed.evaluations.value_or(request.budget.value_or(kDefaultBudget));
   const Budget budget{.players = subject_.players.size(),
                       .instances = subject_.instances,
                       .background_rows = subject_.background_rows,
                       .exact = request.exact,
                       .exhaustive = request.policy == "exhaustive",
-                      .evaluations = request.budget.value_or(kDefaultBudget),
+                      .evaluations = plan_.evaluations,
                       .max_memory = request.max_memory,
                       .table_bytes = subject_.bytes};
   const DrawOptions draws{.instances = subject_.instances,
@@ -48,7 +70,7 @@ Audit::Audit(const ExplainRequest& request, Subject subject, Shard shard, Worker
   if (request.policy == "paper") {
     plan_paper(budget, draws);
   } else if (enumerates(budget)) {
-    plan_lattice(budget, draws);
+    plan_lattice(budget, draws, precision_ ? std::max<std::size_t>(1, resumed.look) : 0);
   } else {
     plan_search(budget, draws);
   }
@@ -87,16 +109,37 @@ void Audit::take_blocks(DrawPlan::Weights weights) {
   plan_.round_blocks = plan_.round_weights.size();
 }
 
-void Audit::plan_lattice(const Budget& budget, DrawOptions draws) {
-  const DrawChoice choice = choose_draws(budget);
-  draws.draws = choice.draws;
-  draws.blocks = choice.blocks;
+void Audit::take_draws(const DrawOptions& draws) {
+  draw_options_ = draws;
   draws_ = std::make_unique<DrawPlan>(draws);
-  plan_.policy = "exhaustive";
-  plan_.draws = choice.draws;
+  plan_.draws = draws.draws;
   plan_.exact = draws_->exact() && !subject_.background_product;
   take_blocks(draws_->weights());
   plan_.population = population_of(subject_, draws_->all_distinct(), draws_->exact());
+}
+
+// Draws after a look: 32, 64, .. as far as the budget goes, or all pairs; 0: there is no such look.
+std::uint64_t Audit::look_draws(std::size_t look) const {
+  constexpr std::uint64_t kFirstLook = 32;
+  const std::uint64_t pairs = std::uint64_t{subject_.instances} * subject_.background_rows;
+  const std::uint64_t draws = std::min(pairs, kFirstLook << (look - 1));
+  if (draws > most_draws_ || (look > 1 && draws == look_draws(look - 1))) return 0;
+  return draws;
+}
+
+void Audit::plan_lattice(const Budget& budget, DrawOptions draws, std::size_t look) {
+  const DrawChoice choice = choose_draws(budget);
+  plan_.policy = "exhaustive";
+  plan_.look = look;
+  most_draws_ = choice.draws;
+  draws.draws = choice.draws;
+  draws.blocks = choice.blocks;
+  if (look > 0) {
+    draws.draws = look_draws(look);
+    draws.first = look > 1 ? look_draws(look - 1) : 0;
+    draws.grows = true;
+  }
+  take_draws(draws);
   if (plan_.shards > plan_.instance_blocks) {
     throw input_error(fmt::format("--shard {}/{}: the run has {} instance blocks, so at most as many shards",
                                   plan_.shard, plan_.shards, plan_.instance_blocks));
@@ -104,12 +147,33 @@ void Audit::plan_lattice(const Budget& budget, DrawOptions draws) {
   const std::uint64_t coalitions = std::uint64_t{1} << budget.players;
   forecast_ = {.memory_bytes = choice.memory_bytes,
                .run_file_bytes = plan_.shards == 1 ? choice.run_file_bytes : 0};
-  for (std::size_t b = plan_.begin_block(); b < plan_.end_block(); ++b) {
+  if (look > 0) forecast_.evaluations = most_draws_ * coalitions;
+  for (std::size_t b = plan_.begin_block(); look == 0 && b < plan_.end_block(); ++b) {
     forecast_.evaluations += draws_->block_draws(b) * coalitions;
     if (plan_.shards > 1) {
       forecast_.run_file_bytes += 8 * coalitions * (plan_.background_blocks + plan_.round_blocks + 1);
     }
   }
+}
+
+// Makes room for twice the draws. False: the budget is spent.
+bool Audit::next_look(LatticeState& state) {
+  DrawOptions draws = draw_options_;
+  draws.first = draws.draws;
+  draws.draws = look_draws(plan_.look + 1);
+  if (draws.draws == 0) return false;
+  ++plan_.look;
+  take_draws(draws);
+  if (plan_.round_blocks == 0) {
+    state.lattice.sums.round.clear();
+    state.tile.round.clear();
+  } else {
+    state.lattice.fold_rounds();
+  }
+  state.lattice.draws = plan_.draws;
+  state.block = 0;
+  state.draws_done = 0;
+  return true;
 }
 
 void Audit::plan_search(const Budget& budget, DrawOptions draws) {
@@ -141,6 +205,7 @@ void Audit::plan_search(const Budget& budget, DrawOptions draws) {
 void Audit::plan_paper(const Budget& budget, DrawOptions draws) {
   plan_.policy = "paper";
   plan_.paper = choose_paper(budget);
+  if (precision_ && !precision_->relative) plan_.paper.width = precision_->width;
   plan_.draws = draws.draws = plan_.paper.range_draws;
   draws_ = std::make_unique<DrawPlan>(draws);
   take_blocks({.instance = {plan_.draws}, .background = {plan_.draws}, .round = {}});
@@ -172,10 +237,19 @@ RunResult Audit::run_lattice(RunFile* file, Progress::Listener listener) {
   if (state.block < plan_.end_block() && state.draws_done > draws_->block_draws(state.block)) {
     throw input_error(fmt::format("{}: the position in the run file is out of range", file->path()));
   }
-  std::uint64_t done = state.draws_done;
+  std::uint64_t done = draw_options_.first + state.draws_done;
   for (std::size_t b = plan_.begin_block(); b < state.block; ++b) done += draws_->block_draws(b);
   Progress progress(forecast_.evaluations, done << plan_.players.size(), std::move(listener));
-  run_exhaustive(*subject_.game, *draws_, plan_, state, store ? &*store : nullptr, workers_, progress);
+  for (;;) {
+    run_exhaustive(*subject_.game, *draws_, plan_, state, store ? &*store : nullptr, workers_, progress);
+    if (plan_.look == 0) break;
+    RunResult seen{.lattice = std::move(state.lattice)};
+    const bool enough = precision_->is_met(make_profile(plan_, seen, "none", workers_));
+    state.lattice = std::move(seen.lattice);
+    if (enough || !next_look(state)) break;
+    if (store) store->start_look(state);
+  }
+  if (store && plan_.look > 0) store->finish_looks();
   return {.lattice = std::move(state.lattice)};
 }
 

@@ -35,15 +35,32 @@ struct Forecast {
   double seconds = 0;  // from a timed probe; informs the reader, never the plan
 };
 
+// The widest interval that is allowed.
+struct Precision {
+  double width = 0;
+  bool relative = false;  // a share of L({}) - L(all)
+
+  // "0.05" or "2%". Throws Error(usage) naming --precision.
+  static Precision parse(const std::string& text);
+  bool is_met(const Profile& profile) const;
+};
+
+// Where an interrupted run stands, as its plan says.
+struct Resumed {
+  std::size_t look = 0;
+  std::optional<std::uint64_t> evaluations;  // what a time was taken for
+};
+
 class Audit {
  public:
   // Reads and checks everything. Throws Error: usage, input (does not fit), model (fails, is
   // non-deterministic or does not answer what --check-predictions says).
-  Audit(const ExplainRequest& request, Shard shard, Workers& workers);
+  Audit(const ExplainRequest& request, Shard shard, Workers& workers, const Resumed& resumed = {});
   // The same with inputs that are in memory already: for models that are functions of this program.
   Audit(const ExplainRequest& request, AuditInputs inputs, Shard shard, Workers& workers);
 
   const RunPlan& plan() const { return plan_; }
+  const std::optional<Precision>& precision() const { return precision_; }
   const Forecast& forecast() const { return forecast_; }
   const std::string& description() const { return subject_.description; }  // lines of the plan
   const std::vector<std::string>& notes() const { return subject_.notes; }
@@ -53,9 +70,13 @@ class Audit {
   RunResult run(RunFile* file, Progress::Listener listener);
 
  private:
-  Audit(const ExplainRequest& request, Subject subject, Shard shard, Workers& workers);
+  Audit(const ExplainRequest& request, Subject subject, Shard shard, Workers& workers,
+        const Resumed& resumed);
   void describe(const ExplainRequest& request);
-  void plan_lattice(const Budget& budget, DrawOptions draws);
+  void plan_lattice(const Budget& budget, DrawOptions draws, std::size_t look);
+  void take_draws(const DrawOptions& draws);
+  std::uint64_t look_draws(std::size_t look) const;
+  bool next_look(LatticeState& state);
   void plan_search(const Budget& budget, DrawOptions draws);
   void plan_paper(const Budget& budget, DrawOptions draws);
   void take_blocks(DrawPlan::Weights weights);
@@ -65,6 +86,9 @@ class Audit {
   Subject subject_;
   std::unique_ptr<DrawPlan> draws_;  // of a lattice, or of the paper's policy
   SearchDraws cell_draws_;           // of a search
+  DrawOptions draw_options_;
+  std::uint64_t most_draws_ = 0;  // that the budget pays for
+  std::optional<Precision> precision_;
   RunPlan plan_;
   Forecast forecast_;
 };

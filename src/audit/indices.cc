@@ -127,7 +127,7 @@ Indices make_indices(const RunPlan& plan, const Lattice& lattice, const IndicesR
                                                     : montecarlo_noise(lattice, losses, plan);
   Floor floor;
   if (plan.loss_range) {
-    const double alpha = 1 - plan.confidence;
+    const double alpha = plan.alpha();
     floor = {.loss_range = *plan.loss_range,
              .reach = plan.loss == "zero-one"
                           ? -std::log(alpha) / noise.units

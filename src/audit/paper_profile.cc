@@ -48,6 +48,8 @@ Profile paper_profile(const RunPlan& plan, const PaperResult& run, const ScanOpt
   profile.pairs = std::move(scan.pairs);
   profile.coverage.exhaustive = saw_everything(profile);
   judge(profile.features, profile.pairs, verdict);
+  profile.widest_interval = widest_interval(profile.features);
+  profile.full_gain = numbers.means()[0] - numbers.means()[1];  // {} and all are visited first
   if (!profile.coverage.exhaustive) {
     for (FeatureProfile& f : profile.features) f.basis = "searched";
     open_far_ends(profile);

@@ -60,10 +60,19 @@ Profile start_profile(const RunPlan& plan) {
 }
 
 InferenceOptions inference_options(const RunPlan& plan) {
-  return {.alpha = 1 - plan.confidence,
+  return {.alpha = plan.alpha(),
           .population = plan.interval == "population",
           .loss_range = plan.loss_range,
           .zero_one = plan.loss == "zero-one"};
+}
+
+double widest_interval(std::span<const FeatureProfile> features) {
+  double widest = 0;
+  for (const FeatureProfile& f : features) {
+    for (const Quantity* q : {&f.U, &f.R, &f.S, &f.Lmax})
+      widest = std::max(widest, q->low && q->high ? *q->high - *q->low : HUGE_VAL);
+  }
+  return widest;
 }
 
 void warn_without_interval(Profile& profile, const RunPlan& plan) {
@@ -113,6 +122,8 @@ Profile lattice_profile(const RunPlan& plan, const Lattice& lattice, const ScanO
   profile.features = std::move(scan.features);
   profile.pairs = std::move(scan.pairs);
   warn_about(profile, idle, (population ? rows : draws).units);
+  profile.widest_interval = widest_interval(profile.features);
+  profile.full_gain = losses.front() - losses.back();
   return profile;
 }
 

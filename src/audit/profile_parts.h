@@ -20,6 +20,9 @@ VerdictOptions measure(Profile& profile, std::span<const double> losses);
 InferenceOptions inference_options(const RunPlan& plan);
 void warn_without_interval(Profile& profile, const RunPlan& plan);
 
+// Before the far ends of a partial coverage are opened.
+double widest_interval(std::span<const FeatureProfile> features);
+
 // Contexts that were not seen can move one end of every extremum.
 void open_far_ends(Profile& profile);
 

@@ -30,6 +30,8 @@ void for_each_field(Request& r, Visit visit) {
   visit("policy", r.policy);
   visit("exact", r.exact);
   visit("budget", r.budget);
+  visit("time", r.time);
+  visit("precision", r.precision);
   visit("seed", r.seed);
   visit("interval", r.interval);
   visit("confidence", r.confidence);

@@ -24,6 +24,8 @@ struct ExplainRequest {
   std::string policy = "auto";
   bool exact = false;
   std::optional<std::uint64_t> budget;
+  std::string time;       // empty, or like 5m: a budget by what the model manages in this time
+  std::string precision;  // empty, or the widest interval allowed: a number, or like 2% of L({}) - L(all)
   std::uint64_t seed = 0;
   std::string interval;  // empty: population from 20 instances on
   double confidence = 0.95;

@@ -26,6 +26,8 @@ ExplainRequest full_request() {
           .policy = "exhaustive",
           .exact = true,
           .budget = UINT64_MAX,
+          .time = "5m",
+          .precision = "2%",
           .seed = UINT64_MAX - 1,
           .interval = "montecarlo",
           .confidence = 0.1 + 0.2,
@@ -56,7 +58,7 @@ TEST(Request, EveryFieldIsStored) {
   // A field that is added to the request but not to its JSON would be lost on resume.
   const json full = json::parse(full_request().to_json());
   const json plain = json::parse(ExplainRequest{}.to_json());
-  EXPECT_EQ(full.size(), 20U);
+  EXPECT_EQ(full.size(), 22U);
   for (const auto& [key, value] : full.items()) EXPECT_NE(value, plain.at(key)) << key;
 }
 

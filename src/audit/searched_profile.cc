@@ -146,6 +146,8 @@ Profile searched_profile(const RunPlan& plan, const SearchedRun& run, const Scan
   add_notes(profile, run.found);
   judge(profile.features, profile.pairs, verdict);
   judge_quiet(profile, run.found, verdict);
+  profile.widest_interval = widest_interval(profile.features);
+  profile.full_gain = run.found.losses[0] - run.found.losses[1];  // {} and all are asked first
   open_far_ends(profile);
   resolve(profile.features, profile.pairs, verdict.threshold);
   warn_about_search(profile, plan, run.found);

@@ -69,16 +69,19 @@ DrawPlan::DrawPlan(const DrawOptions& options) : options_(options) {
   }
 
   rounds_ = (options.draws + options.instances - 1) / options.instances;
-  if (!exact_)
-    round_blocks_ = std::min<std::uint64_t>(options.blocks, rounds_ >= 8 ? rounds_ : options.draws);
+  if (!exact_) round_blocks_ = std::min<std::uint64_t>(options.blocks, by_rounds() ? rounds_ : options.draws);
+}
+
+std::uint64_t DrawPlan::draws_before(std::size_t instance_block, std::uint64_t draw) const {
+  const auto& positions = positions_[instance_block];
+  const std::uint64_t full = draw / options_.instances;
+  const auto rest = static_cast<std::uint32_t>(draw % options_.instances);
+  const auto started = std::lower_bound(positions.begin(), positions.end(), rest) - positions.begin();
+  return full * positions.size() + static_cast<std::uint64_t>(started);
 }
 
 std::uint64_t DrawPlan::block_draws(std::size_t instance_block) const {
-  const auto& positions = positions_[instance_block];
-  const std::uint64_t full = options_.draws / options_.instances;
-  const auto rest = static_cast<std::uint32_t>(options_.draws % options_.instances);
-  const auto started = std::lower_bound(positions.begin(), positions.end(), rest) - positions.begin();
-  return full * positions.size() + static_cast<std::uint64_t>(started);
+  return draws_before(instance_block, options_.draws) - draws_before(instance_block, options_.first);
 }
 
 DrawPlan::Weights DrawPlan::weights() const {
@@ -87,13 +90,13 @@ DrawPlan::Weights DrawPlan::weights() const {
                   .round = std::vector<std::uint64_t>(round_blocks_)};
   std::vector<Draw> stretch(4096);
   for (std::size_t b = 0; b < instance_blocks(); ++b) {
-    weights.instance.push_back(block_draws(b));
+    weights.instance.push_back(draws_before(b, options_.draws));
     for (std::size_t z = 0; exact_ && z < background_blocks(); ++z) {
       weights.background[z] += static_cast<std::uint64_t>(positions_[b].size()) * background_rows_[z].size();
     }
     for (std::uint64_t begin = 0; !exact_ && begin < weights.instance[b]; begin += stretch.size()) {
       stretch.resize(std::min<std::uint64_t>(4096, weights.instance[b] - begin));
-      fill(b, begin, stretch);
+      fill_sampled(b, begin, stretch);
       for (const Draw& draw : stretch) {
         ++weights.background[draw.background_block];
         ++weights.round[draw.round_block];
@@ -105,7 +108,8 @@ DrawPlan::Weights DrawPlan::weights() const {
 }
 
 void DrawPlan::fill(std::size_t instance_block, std::uint64_t begin, std::span<Draw> out) const {
-  exact_ ? fill_exact(instance_block, begin, out) : fill_sampled(instance_block, begin, out);
+  if (exact_ && !options_.grows) return fill_exact(instance_block, begin, out);
+  fill_sampled(instance_block, draws_before(instance_block, options_.first) + begin, out);
 }
 
 void DrawPlan::fill_exact(std::size_t instance_block, std::uint64_t begin, std::span<Draw> out) const {
@@ -143,7 +147,7 @@ Draw DrawPlan::sampled(std::uint64_t round, std::uint32_t position) const {
   return {.instance = instance,
           .background = row,
           .background_block = background_block_[row],
-          .round_block = rounds_ >= 8 ? share(round, rounds_) : share(index, options_.draws)};
+          .round_block = by_rounds() ? share(round, rounds_) : share(index, options_.draws)};
 }
 
 }  // namespace hifi

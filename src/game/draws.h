@@ -37,6 +37,10 @@ struct DrawOptions {
   std::uint64_t draws = 0;              // per coalition; instances * background_rows makes the plan exact
   std::size_t blocks = 32;              // at most, per partition
   std::vector<std::uint32_t> clusters;  // cluster of each instance, or empty; one cluster stays in one block
+  // A plan that grows: draws before `first` were made before, in the same order; the third partition is of
+  // slices.
+  bool grows = false;
+  std::uint64_t first = 0;
 };
 
 class DrawPlan {
@@ -50,7 +54,7 @@ class DrawPlan {
   std::size_t background_blocks() const { return background_rows_.size(); }
   std::size_t round_blocks() const { return round_blocks_; }  // 0 in exact mode
 
-  // The draws of an instance block: how many, and a stretch of them in work order.
+  // The draws of an instance block from `first` on: how many, and a stretch of them in work order.
   std::uint64_t block_draws(std::size_t instance_block) const;
   void fill(std::size_t instance_block, std::uint64_t begin, std::span<Draw> out) const;
 
@@ -69,6 +73,8 @@ class DrawPlan {
   bool all_distinct() const { return rounds_ == 1 && options_.instances <= options_.background_rows; }
 
  private:
+  std::uint64_t draws_before(std::size_t instance_block, std::uint64_t draw) const;
+  bool by_rounds() const { return rounds_ >= 8 && !options_.grows; }
   Draw sampled(std::uint64_t round, std::uint32_t position) const;
   void fill_exact(std::size_t instance_block, std::uint64_t begin, std::span<Draw> out) const;
   void fill_sampled(std::size_t instance_block, std::uint64_t begin, std::span<Draw> out) const;

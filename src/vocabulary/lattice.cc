@@ -41,6 +41,16 @@ void Lattice::add_tile(std::size_t instance_block, const BlockSums& tile) {
   add(sums.squares, tile.squares);
 }
 
+void Lattice::fold_rounds() {
+  const std::size_t half = sums.round.size() / 2;
+  for (std::size_t r = 0; r < half; ++r) {
+    if (r > 0) sums.round[r] = sums.round[2 * r];
+    add(sums.round[r], sums.round[2 * r + 1]);
+  }
+  for (std::size_t r = half; r < sums.round.size(); ++r)
+    std::fill(sums.round[r].begin(), sums.round[r].end(), 0.0);
+}
+
 std::vector<double> Lattice::means() const {
   std::vector<double> mean(size(), 0.0);
   for (const auto& block : instance) add(mean, block);

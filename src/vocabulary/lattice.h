@@ -28,6 +28,9 @@ struct Lattice {
   // Adds the tile of an instance block. REQUIRES: blocks are added in ascending order
   void add_tile(std::size_t instance_block, const BlockSums& tile);
 
+  // The draws are going to double: every two round blocks become one, the later half is empty.
+  void fold_rounds();
+
   // The mean loss of every coalition: the sum over instance blocks, in order, by the number of draws.
   std::vector<double> means() const;
   // The sample variance of the losses of every coalition (K - 1 in the denominator).

@@ -161,18 +161,33 @@ void LatticeStore::save(const LatticeState& state) {
   });
 }
 
+void LatticeStore::start_look(const LatticeState& state) {
+  file_.commit([&] {
+    file_.put_text("plan", plan_.to_json());
+    file_.drop_arrays("sums");  // the last look has no rounds
+    put_sums(file_, "sums", state.lattice.sums);
+    file_.put_text("position", nlohmann::json{{"block", 0}, {"draws", 0}}.dump());
+  });
+  saved_blocks_ = 0;
+}
+
+void LatticeStore::finish_looks() {
+  file_.commit([&] { file_.put_text("looks", kDone); });
+}
+
 LatticeState LatticeStore::load() {
   const Position position = read_position(file_, plan_);
-  if (plan_.shards == 1 && position.block > 0) {
-    file_.require_arrays("instance", position.block, coalitions_of(plan_));
+  const std::size_t saved = plan_.look > 1 ? plan_.instance_blocks : position.block;  // instance blocks
+  if (plan_.shards == 1 && saved > 0) {
+    file_.require_arrays("instance", saved, coalitions_of(plan_));
     require_sums(file_, "sums", plan_);
   }
   if (position.draws > 0) require_sums(file_, tile_name(position.block), plan_);
   LatticeState state = LatticeState::start(plan_);
   state.block = position.block;
   state.draws_done = position.draws;
-  if (plan_.shards == 1 && state.block > 0) {
-    for (std::size_t b = 0; b < state.block; ++b) file_.read_array("instance", b, state.lattice.instance[b]);
+  if (plan_.shards == 1 && saved > 0) {
+    for (std::size_t b = 0; b < saved; ++b) file_.read_array("instance", b, state.lattice.instance[b]);
     read_sums(file_, "sums", state.lattice.sums);
   }
   if (state.draws_done > 0) read_sums(file_, tile_name(state.block), state.tile);
@@ -188,6 +203,7 @@ RunPlan read_plan(const RunFile& file) {
 
 bool is_complete(const RunFile& file, const RunPlan& plan) {
   if (plan.policy != "exhaustive") return file.text("position") == kDone;
+  if (plan.look > 0) return file.text("looks") == kDone;
   return read_position(file, plan).block == plan.end_block();
 }
 

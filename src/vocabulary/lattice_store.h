@@ -32,6 +32,10 @@ class LatticeStore {
 
   void save(const LatticeState& state);  // atomic
   LatticeState load();                   // the last saved state; the start if there is none
+  // A run that looks again: the plan, which has changed, and the state it goes on from, in one piece.
+  void start_look(const LatticeState& state);
+  // A run that looks is complete when it says so.
+  void finish_looks();
 
  private:
   RunFile& file_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <numbers>
 
 #include "data/text_column.h"
 #include "hifi/coalition.h"
@@ -98,7 +99,7 @@ bool search_is_sane(const RunPlan& plan) {
 void check(const RunPlan& plan, const std::string& place) {
   const bool sane =
       !plan.players.empty() && plan.players.size() <= (plan.policy == "exhaustive" ? 30 : kMaxPlayers) &&
-      search_is_sane(plan) && plan.draws > 0 && plan.draws <= std::uint64_t{1} << 62 &&
+      search_is_sane(plan) && plan.look <= 64 && plan.draws > 0 && plan.draws <= std::uint64_t{1} << 62 &&
       plan.instance_blocks >= 1 && plan.instance_blocks <= 4096 && plan.background_blocks >= 1 &&
       plan.background_blocks <= 4096 && plan.round_blocks <= 4096 && plan.shard >= 1 &&
       plan.shard <= plan.shards && plan.shards <= kMaxShards &&
@@ -115,6 +116,12 @@ void check(const RunPlan& plan, const std::string& place) {
 
 }  // namespace
 
+double RunPlan::alpha() const {
+  const double all = 1 - confidence;
+  const auto k = static_cast<double>(look);
+  return look == 0 ? all : all * 6 / (std::numbers::pi * std::numbers::pi * k * k);
+}
+
 std::string RunPlan::to_json() const {
   const json plan = {{"version", version},
                      {"players", players},
@@ -125,6 +132,8 @@ std::string RunPlan::to_json() const {
                      {"provenance", json::parse(provenance)},
                      {"policy", policy},
                      {"seed", seed},
+                     {"evaluations", evaluations},
+                     {"look", look},
                      {"search",
                       {{"coalitions", search.coalitions},
                        {"draws", search.draws},
@@ -167,6 +176,8 @@ RunPlan RunPlan::from_json(const std::string& text, const std::string& place) {
     take_object(j.at("provenance"), plan.provenance);
     j.at("policy").get_to(plan.policy);
     take_count(j.at("seed"), plan.seed);
+    take_count(j.at("evaluations"), plan.evaluations);
+    take_count(j.at("look"), plan.look);
     const json& search = j.at("search");
     take_count(search.at("coalitions"), plan.search.coalitions);
     take_count(search.at("draws"), plan.search.draws);

@@ -51,8 +51,10 @@ struct RunPlan {
 
   std::string policy = "exhaustive";  // or search, paper
   std::uint64_t seed = 0;
-  SearchPlan search;  // policy search
-  PaperPlan paper;    // policy paper
+  std::uint64_t evaluations = 0;  // that the budget allows
+  std::size_t look = 0;  // of a run that stops at a precision: draws double from look 1 on; 0: another run
+  SearchPlan search;     // policy search
+  PaperPlan paper;       // policy paper
 
   // Of the cells that are reported.
   std::uint64_t draws = 0;
@@ -79,6 +81,9 @@ struct RunPlan {
   // The instance blocks of this shard: [begin, end).
   std::size_t begin_block() const { return instance_blocks * (shard - 1) / shards; }
   std::size_t end_block() const { return instance_blocks * shard / shards; }
+
+  // The level of the intervals: a run that looks several times spends alpha over its looks.
+  double alpha() const;
 
   std::string to_json() const;
   // `place` is named in Error(input) if the text is no valid plan.
