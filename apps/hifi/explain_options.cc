@@ -6,6 +6,7 @@
 
 #include "hifi/error.h"
 #include "sampling/budget.h"
+#include "sampling/speed.h"
 
 namespace hifi::app {
 
@@ -41,6 +42,10 @@ void ExplainOptions::add_to(CLI::App& verb) {
                   fmt::format("Evaluations of (coalition, draw), default {}", kDefaultBudget))
       ->check(whole_number())
       ->type_name("N")
+      ->excludes(exact);
+  verb.add_option("--time", r.time,
+                  "A budget by what the model manages in this time: 30s, 5m, 2h (other draws at every run)")
+      ->type_name("T")
       ->excludes(exact);
   verb.add_option(
           "--precision", r.precision,
@@ -80,6 +85,10 @@ ExplainRequest ExplainOptions::request() const {
   if (request.data.empty() && !request.model.starts_with("planted:")) {
     throw Error(ErrorCode::usage, "--data is required",
                 "only a planted game (--model planted:FILE.json) has none");
+  }
+  if (!request.time.empty()) {
+    parse_time(request.time);
+    if (!shard_.empty()) throw Error(ErrorCode::usage, "--shard: a run with --time cannot be divided");
   }
   if (!request.precision.empty()) {
     Precision::parse(request.precision);

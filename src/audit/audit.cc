@@ -10,6 +10,7 @@
 #include "core/version.h"
 #include "hifi/error.h"
 #include "sampling/exhaustive.h"
+#include "sampling/speed.h"
 
 namespace hifi {
 
@@ -52,8 +53,13 @@ Audit::Audit(const ExplainRequest& request, Subject subject, Shard shard, Worker
   describe(request);
   plan_.shard = shard.index;
   plan_.shards = shard.count;
+  const DrawOptions draws{.instances = subject_.instances,
+                          .background_rows = subject_.background_rows,
+                          .background_is_data = subject_.background_is_data,
+                          .seed = request.seed,
+                          .clusters = subject_.clusters};
   if (!request.precision.empty()) precision_ = Precision::parse(request.precision);
-  plan_.evaluations = resumed.evaluations.value_or(request.budget.value_or(kDefaultBudget));
+  plan_.evaluations = resumed.evaluations ? *resumed.evaluations : evaluations(request, draws);
   const Budget budget{.players = subject_.players.size(),
                       .instances = subject_.instances,
                       .background_rows = subject_.background_rows,
@@ -62,11 +68,6 @@ Audit::Audit(const ExplainRequest& request, Subject subject, Shard shard, Worker
                       .evaluations = plan_.evaluations,
                       .max_memory = request.max_memory,
                       .table_bytes = subject_.bytes};
-  const DrawOptions draws{.instances = subject_.instances,
-                          .background_rows = subject_.background_rows,
-                          .background_is_data = subject_.background_is_data,
-                          .seed = request.seed,
-                          .clusters = subject_.clusters};
   if (request.policy == "paper") {
     plan_paper(budget, draws);
   } else if (enumerates(budget)) {
@@ -77,6 +78,17 @@ Audit::Audit(const ExplainRequest& request, Subject subject, Shard shard, Worker
   constexpr double kOverhead = 50e-9;  // building, hashing and summing a row
   forecast_.seconds = static_cast<double>(forecast_.evaluations) * (subject_.seconds_per_row + kOverhead) /
                       static_cast<double>(workers_.threads());
+}
+
+std::uint64_t Audit::evaluations(const ExplainRequest& request, const DrawOptions& draws) {
+  if (request.time.empty()) return request.budget.value_or(kDefaultBudget);
+  const double seconds = parse_time(request.time);
+  constexpr double kProbe = .05;  // of the time
+  constexpr double kSpent = .85;  // on evaluations; the rest is for the probe, the analysis and surprises
+  const double rate =
+      evaluations_per_second(*subject_.game, draws, std::min(1.0, kProbe * seconds), workers_);
+  const double affordable = std::min(9e18, kSpent * seconds * rate);
+  return std::min(request.budget.value_or(UINT64_MAX), static_cast<std::uint64_t>(affordable));
 }
 
 void Audit::describe(const ExplainRequest& request) {

@@ -1,0 +1,19 @@
+// How fast a game is, for runs that are given a time instead of a budget.
+#pragma once
+
+#include <string>
+
+#include "core/parallel.h"
+#include "game/draws.h"
+#include "game/game.h"
+
+namespace hifi {
+
+// (coalition, draw) evaluations per second, from a probe of at most about `seconds`. A whole lattice is timed
+// up to 16 players, single coalitions beyond.
+double evaluations_per_second(Game& game, DrawOptions options, double seconds, Workers& workers);
+
+// "90", "30s", "5m", "2h" to seconds. Throws Error(usage) naming --time.
+double parse_time(const std::string& text);
+
+}  // namespace hifi
