@@ -55,6 +55,7 @@ void ExplainOptions::add_to(CLI::App& verb) {
   verb.add_option("--policy", r.policy, "auto, exhaustive or paper")
       ->check(CLI::IsMember({"auto", "exhaustive", "paper"}))
       ->type_name("POLICY");
+  verb.add_flag("--per-instance", r.per_instance, "A profile of every row of the data, too");
   verb.add_option("--seed", r.seed, "Seed of all random choices (default 0)")
       ->check(whole_number())
       ->type_name("N");
@@ -85,6 +86,9 @@ ExplainRequest ExplainOptions::request() const {
   if (request.data.empty() && !request.model.starts_with("planted:")) {
     throw Error(ErrorCode::usage, "--data is required",
                 "only a planted game (--model planted:FILE.json) has none");
+  }
+  if (request.per_instance && (!shard_.empty() || !request.precision.empty() || request.policy == "paper")) {
+    throw Error(ErrorCode::usage, "--per-instance does not go with --shard, --precision or --policy paper");
   }
   if (!request.time.empty()) {
     parse_time(request.time);

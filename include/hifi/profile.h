@@ -53,6 +53,13 @@ struct PairProfile {
   std::uint64_t contexts_seen = 0;
 };
 
+// The profile of one instance, with verdicts by the threshold of all.
+struct InstanceProfile {
+  std::size_t row = 0;  // of the data, from 0
+  std::vector<FeatureProfile> features;
+  std::vector<PairProfile> pairs;
+};
+
 struct Coverage {
   std::uint64_t coalitions = 0;
   bool exhaustive = false;
@@ -76,6 +83,7 @@ struct Profile {
   Coverage coverage;
   std::vector<FeatureProfile> features;
   std::vector<PairProfile> pairs;
+  std::vector<InstanceProfile> instances;  // if asked for, by row
   std::vector<Warning> warnings;
   std::string provenance = "{}";  // a JSON object
 

@@ -65,6 +65,7 @@ Audit::Audit(const ExplainRequest& request, Subject subject, Shard shard, Worker
                       .background_rows = subject_.background_rows,
                       .exact = request.exact,
                       .exhaustive = request.policy == "exhaustive",
+                      .per_instance = request.per_instance,
                       .evaluations = plan_.evaluations,
                       .max_memory = request.max_memory,
                       .table_bytes = subject_.bytes};
@@ -142,6 +143,7 @@ std::uint64_t Audit::look_draws(std::size_t look) const {
 void Audit::plan_lattice(const Budget& budget, DrawOptions draws, std::size_t look) {
   const DrawChoice choice = choose_draws(budget);
   plan_.policy = "exhaustive";
+  plan_.per_instance = budget.per_instance;
   plan_.look = look;
   most_draws_ = choice.draws;
   draws.draws = choice.draws;
@@ -234,6 +236,11 @@ void Audit::plan_paper(const Budget& budget, DrawOptions draws) {
 }
 
 RunResult Audit::run(RunFile* file, Progress::Listener listener) {
+  if (plan_.per_instance) {
+    Progress progress(forecast_.evaluations, 0, std::move(listener));
+    PerInstance run = run_per_instance(*subject_.game, *draws_, plan_, file, workers_, progress);
+    return {.lattice = std::move(run.lattice), .instances = std::move(run.instances)};
+  }
   if (plan_.policy == "exhaustive") return run_lattice(file, std::move(listener));
   Progress progress(forecast_.evaluations, 0, std::move(listener));
   if (plan_.policy == "paper") {

@@ -127,6 +127,26 @@ Profile lattice_profile(const RunPlan& plan, const Lattice& lattice, const ScanO
   return profile;
 }
 
+// The instances are fixed, their background rows are the sample; verdicts use the threshold of all.
+void add_instances(Profile& profile, const RunPlan& plan, const std::vector<InstanceCells>& instances,
+                   const ScanOptions& options, Workers& workers) {
+  constexpr std::uint64_t kFewRows = 20;
+  RunPlan one = instance_plan(plan);
+  if (one.draws < kFewRows || plan.background_blocks < 2) one.interval = "montecarlo";
+  for (const InstanceCells& instance : instances) {
+    Lattice cells = instance.cells;
+    if (one.round_blocks > 0) cells.sums.round = cells.instance;
+    Profile alone = lattice_profile(one, cells, options, workers);
+    judge(alone.features, alone.pairs,
+          {.threshold = *profile.coverage.threshold,
+           .loss_scale = *profile.coverage.threshold / kThresholdShare});
+    profile.instances.push_back(
+        {.row = instance.row, .features = std::move(alone.features), .pairs = std::move(alone.pairs)});
+  }
+  std::sort(profile.instances.begin(), profile.instances.end(),
+            [](const InstanceProfile& a, const InstanceProfile& b) { return a.row < b.row; });
+}
+
 // A complete table, in the order of the masks. Without k and var its numbers are taken as exact.
 ScanResult scan_table(const LossTable& table, const ScanOptions& options, Profile& profile,
                       Workers& workers) {
@@ -151,6 +171,10 @@ ScanResult scan_table(const LossTable& table, const ScanOptions& options, Profil
 RunResult read_result(RunFile& file, const RunPlan& plan) {
   if (plan.policy == "search") return {.searched = read_searched(file, plan)};
   if (plan.policy == "paper") return {.paper = read_paper(file, plan)};
+  if (plan.per_instance) {
+    PerInstance run = read_per_instance(file, plan);
+    return {.lattice = std::move(run.lattice), .instances = std::move(run.instances)};
+  }
   return {.lattice = read_lattice(file, plan)};
 }
 
@@ -159,7 +183,9 @@ Profile make_profile(const RunPlan& plan, const RunResult& result, const std::st
   const ScanOptions options{.tie_tolerance = plan.tie_tolerance, .pairs = parse_pairs(pairs, plan.players)};
   if (result.searched) return searched_profile(plan, *result.searched, options, workers);
   if (result.paper) return paper_profile(plan, *result.paper, options, workers);
-  return lattice_profile(plan, result.lattice, options, workers);
+  Profile profile = lattice_profile(plan, result.lattice, options, workers);
+  if (plan.per_instance) add_instances(profile, plan, result.instances, options, workers);
+  return profile;
 }
 
 Profile make_profile(const LossTable& table, const std::string& pairs, Workers& workers) {

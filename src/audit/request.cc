@@ -32,6 +32,8 @@ void for_each_field(Request& r, Visit visit) {
   visit("budget", r.budget);
   visit("time", r.time);
   visit("precision", r.precision);
+  visit("per_instance", r.per_instance);
+  visit("amortise", r.amortise);
   visit("seed", r.seed);
   visit("interval", r.interval);
   visit("confidence", r.confidence);

@@ -26,6 +26,8 @@ struct ExplainRequest {
   std::optional<std::uint64_t> budget;
   std::string time;       // empty, or like 5m: a budget by what the model manages in this time
   std::string precision;  // empty, or the widest interval allowed: a number, or like 2% of L({}) - L(all)
+  bool per_instance = false;
+  bool amortise = false;
   std::uint64_t seed = 0;
   std::string interval;  // empty: population from 20 instances on
   double confidence = 0.95;

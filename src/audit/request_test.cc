@@ -28,6 +28,8 @@ ExplainRequest full_request() {
           .budget = UINT64_MAX,
           .time = "5m",
           .precision = "2%",
+          .per_instance = true,
+          .amortise = true,
           .seed = UINT64_MAX - 1,
           .interval = "montecarlo",
           .confidence = 0.1 + 0.2,
@@ -58,7 +60,7 @@ TEST(Request, EveryFieldIsStored) {
   // A field that is added to the request but not to its JSON would be lost on resume.
   const json full = json::parse(full_request().to_json());
   const json plain = json::parse(ExplainRequest{}.to_json());
-  EXPECT_EQ(full.size(), 22U);
+  EXPECT_EQ(full.size(), 24U);
   for (const auto& [key, value] : full.items()) EXPECT_NE(value, plain.at(key)) << key;
 }
 

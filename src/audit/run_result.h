@@ -2,8 +2,10 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "sampling/paper_run.h"
+#include "sampling/per_instance.h"
 #include "sampling/searched.h"
 #include "vocabulary/lattice.h"
 #include "vocabulary/run_file.h"
@@ -15,6 +17,7 @@ struct RunResult {
   Lattice lattice;
   std::optional<SearchedRun> searched;
   std::optional<PaperResult> paper;
+  std::vector<InstanceCells> instances;  // if asked for
 };
 
 // Of a complete, undivided run.

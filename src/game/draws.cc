@@ -72,6 +72,12 @@ DrawPlan::DrawPlan(const DrawOptions& options) : options_(options) {
   if (!exact_) round_blocks_ = std::min<std::uint64_t>(options.blocks, by_rounds() ? rounds_ : options.draws);
 }
 
+std::size_t DrawPlan::block_of(std::size_t position) const {
+  std::size_t block = 0;
+  while (!std::binary_search(positions_[block].begin(), positions_[block].end(), position)) ++block;
+  return block;
+}
+
 std::uint64_t DrawPlan::draws_before(std::size_t instance_block, std::uint64_t draw) const {
   const auto& positions = positions_[instance_block];
   const std::uint64_t full = draw / options_.instances;

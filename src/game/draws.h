@@ -63,6 +63,9 @@ class DrawPlan {
     return sampled(draw / options_.instances, static_cast<std::uint32_t>(draw % options_.instances));
   }
 
+  // The instance block of the instance that draws p, p + N, p + 2 N, .. are of.
+  std::size_t block_of(std::size_t position) const;
+
   // Draws per block of each partition.
   struct Weights {
     std::vector<std::uint64_t> instance, background, round;

@@ -87,6 +87,14 @@ Json coverage(const Profile& profile) {
           {"confidence", c.confidence}, {"threshold", number(c.threshold)}};
 }
 
+Json one(const Profile& profile, const InstanceProfile& instance) {
+  const Profile alone{.players = profile.players, .features = instance.features};
+  Json result = {{"row", instance.row}, {"features", Json::array()}, {"pairs", Json::array()}};
+  for (std::size_t i = 0; i < instance.features.size(); ++i) result["features"].push_back(feature(alone, i));
+  for (const PairProfile& p : instance.pairs) result["pairs"].push_back(pair(alone, p));
+  return result;
+}
+
 std::string csv_field(const Json& value) {
   if (value.is_null()) return "";
   std::string text;
@@ -149,16 +157,18 @@ std::string profile_json(const Profile& profile) {
   for (const PairProfile& p : profile.pairs) pairs.push_back(pair(profile, p));
   Json warnings = Json::array();
   for (const Warning& w : profile.warnings) warnings.push_back({{"code", w.code}, {"message", w.message}});
-  const Json result = {{"schema", "hifi.profile/1"},
-                       {"players", profile.players},
-                       {"loss", profile.loss.empty() ? Json(nullptr) : Json(profile.loss)},
-                       {"measure", profile.measure},
-                       {"expected", profile.expected},
-                       {"coverage", coverage(profile)},
-                       {"features", features},
-                       {"pairs", pairs},
-                       {"warnings", warnings},
-                       {"provenance", Json::parse(profile.provenance)}};
+  Json result = {{"schema", "hifi.profile/1"},
+                 {"players", profile.players},
+                 {"loss", profile.loss.empty() ? Json(nullptr) : Json(profile.loss)},
+                 {"measure", profile.measure},
+                 {"expected", profile.expected},
+                 {"coverage", coverage(profile)},
+                 {"features", features},
+                 {"pairs", pairs},
+                 {"warnings", warnings},
+                 {"provenance", Json::parse(profile.provenance)}};
+  for (const InstanceProfile& instance : profile.instances)
+    result["instances"].push_back(one(profile, instance));
   return result.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

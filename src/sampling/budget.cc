@@ -135,7 +135,9 @@ DrawChoice choose_draws(const Budget& budget) {
       static_cast<double>(budget.instances) * static_cast<double>(budget.background_rows);
   if (budget.players > kMaxExactPlayers) too_many_players(budget, pairs_real);
   const std::uint64_t pairs = budget.instances * budget.background_rows;
-  const std::uint64_t least = std::min(kMinDraws, pairs);
+  const std::uint64_t least = budget.per_instance
+                                  ? budget.instances * std::min(kMinDraws, budget.background_rows)
+                                  : std::min(kMinDraws, pairs);
   const double needed = std::ldexp(static_cast<double>(least), static_cast<int>(budget.players));
   if (!budget.exact && needed > static_cast<double>(budget.evaluations)) {
     throw input_error(
@@ -146,6 +148,7 @@ DrawChoice choose_draws(const Budget& budget) {
   }
   DrawChoice choice;
   choice.draws = budget.exact ? pairs : std::min(pairs, budget.evaluations >> budget.players);
+  if (budget.per_instance) choice.draws -= choice.draws % budget.instances;
   // Fewer blocks where memory is short; below 8 there is nothing to estimate an error from.
   for (const std::size_t blocks : {32U, 16U, 8U}) {
     choice.blocks = blocks;
@@ -157,6 +160,12 @@ DrawChoice choose_draws(const Budget& budget) {
                               lattice_bytes(budget.players, lattice_arrays(instance, background, round))) +
                           16 * kUnitEvaluations + budget.table_bytes;
     choice.run_file_bytes = static_cast<std::uint64_t>(lattice_bytes(budget.players, kept));
+    if (budget.per_instance) {
+      const std::size_t own = (round > 0 ? round : background) + 1;
+      const auto rows = static_cast<std::uint64_t>(lattice_bytes(budget.players, own)) * budget.instances;
+      choice.memory_bytes += rows;
+      choice.run_file_bytes += rows;
+    }
     if (choice.memory_bytes <= budget.max_memory) return choice;
   }
   throw input_error(

@@ -17,7 +17,8 @@ struct Budget {
   std::uint64_t instances = 0;
   std::uint64_t background_rows = 0;
   bool exact = false;
-  bool exhaustive = false;                     // asked for by name
+  bool exhaustive = false;    // asked for by name
+  bool per_instance = false;  // whole rounds, and a lattice of each instance is held
   std::uint64_t evaluations = kDefaultBudget;  // (coalition, draw) evaluations; ignored if exact
   std::uint64_t max_memory = 0;
   std::uint64_t table_bytes = 0;  // data and background as they are held

@@ -14,6 +14,28 @@ namespace hifi {
 
 namespace {
 
+// Background sums, then round sums, then squares.
+template <class Sums, class Body>
+void for_each_array(Sums& sums, Body body) {
+  std::size_t position = 0;
+  for (auto& array : sums.background) body(position++, array);
+  for (auto& array : sums.round) body(position++, array);
+  body(position, sums.squares);
+}
+
+}  // namespace
+
+void put_sums(RunFile& file, const std::string& name, const BlockSums& sums) {
+  for_each_array(sums,
+                 [&](std::size_t k, const std::vector<double>& array) { file.put_array(name, k, array); });
+}
+
+void read_sums(const RunFile& file, const std::string& name, BlockSums& sums) {
+  for_each_array(sums, [&](std::size_t k, std::vector<double>& array) { file.read_array(name, k, array); });
+}
+
+namespace {
+
 struct Position {
   std::size_t block = 0;
   std::uint64_t draws = 0;
@@ -43,24 +65,6 @@ Position read_position(const RunFile& file, const RunPlan& plan) {
 std::size_t coalitions_of(const RunPlan& plan) { return std::size_t{1} << plan.players.size(); }
 
 std::string tile_name(std::size_t block) { return fmt::format("tile {}", block); }
-
-// Background sums, then round sums, then squares.
-template <class Sums, class Body>
-void for_each_array(Sums& sums, Body body) {
-  std::size_t position = 0;
-  for (auto& array : sums.background) body(position++, array);
-  for (auto& array : sums.round) body(position++, array);
-  body(position, sums.squares);
-}
-
-void put_sums(RunFile& file, const std::string& name, const BlockSums& sums) {
-  for_each_array(sums,
-                 [&](std::size_t k, const std::vector<double>& array) { file.put_array(name, k, array); });
-}
-
-void read_sums(const RunFile& file, const std::string& name, BlockSums& sums) {
-  for_each_array(sums, [&](std::size_t k, std::vector<double>& array) { file.read_array(name, k, array); });
-}
 
 void require_sums(const RunFile& file, const std::string& name, const RunPlan& plan) {
   file.require_arrays(name, plan.background_blocks + plan.round_blocks + 1, coalitions_of(plan));
@@ -202,7 +206,7 @@ RunPlan read_plan(const RunFile& file) {
 }
 
 bool is_complete(const RunFile& file, const RunPlan& plan) {
-  if (plan.policy != "exhaustive") return file.text("position") == kDone;
+  if (plan.policy != "exhaustive" || plan.per_instance) return file.text("position") == kDone;
   if (plan.look > 0) return file.text("looks") == kDone;
   return read_position(file, plan).block == plan.end_block();
 }

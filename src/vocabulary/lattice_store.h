@@ -46,6 +46,10 @@ class LatticeStore {
 // What the position says when a run without a lattice has ended.
 inline constexpr const char* kDone = "done";
 
+// The sums of a tile or a lattice under one name.
+void put_sums(RunFile& file, const std::string& name, const BlockSums& sums);
+void read_sums(const RunFile& file, const std::string& name, BlockSums& sums);
+
 // The plan of a run file. Throws Error(input) if it is broken.
 RunPlan read_plan(const RunFile& file);
 

@@ -99,10 +99,11 @@ bool search_is_sane(const RunPlan& plan) {
 void check(const RunPlan& plan, const std::string& place) {
   const bool sane =
       !plan.players.empty() && plan.players.size() <= (plan.policy == "exhaustive" ? 30 : kMaxPlayers) &&
-      search_is_sane(plan) && plan.look <= 64 && plan.draws > 0 && plan.draws <= std::uint64_t{1} << 62 &&
-      plan.instance_blocks >= 1 && plan.instance_blocks <= 4096 && plan.background_blocks >= 1 &&
-      plan.background_blocks <= 4096 && plan.round_blocks <= 4096 && plan.shard >= 1 &&
-      plan.shard <= plan.shards && plan.shards <= kMaxShards &&
+      search_is_sane(plan) && plan.look <= 64 &&
+      (!plan.per_instance || (plan.instances > 0 && plan.draws % plan.instances == 0)) && plan.draws > 0 &&
+      plan.draws <= std::uint64_t{1} << 62 && plan.instance_blocks >= 1 && plan.instance_blocks <= 4096 &&
+      plan.background_blocks >= 1 && plan.background_blocks <= 4096 && plan.round_blocks <= 4096 &&
+      plan.shard >= 1 && plan.shard <= plan.shards && plan.shards <= kMaxShards &&
       (plan.policy != "exhaustive" || plan.shards <= plan.instance_blocks) && plan.tie_tolerance >= 0 &&
       plan.instance_weights.size() == plan.instance_blocks &&
       plan.background_weights.size() == plan.background_blocks &&
@@ -134,6 +135,7 @@ std::string RunPlan::to_json() const {
                      {"seed", seed},
                      {"evaluations", evaluations},
                      {"look", look},
+                     {"per_instance", per_instance},
                      {"search",
                       {{"coalitions", search.coalitions},
                        {"draws", search.draws},
@@ -178,6 +180,7 @@ RunPlan RunPlan::from_json(const std::string& text, const std::string& place) {
     take_count(j.at("seed"), plan.seed);
     take_count(j.at("evaluations"), plan.evaluations);
     take_count(j.at("look"), plan.look);
+    j.at("per_instance").get_to(plan.per_instance);
     const json& search = j.at("search");
     take_count(search.at("coalitions"), plan.search.coalitions);
     take_count(search.at("draws"), plan.search.draws);

@@ -53,6 +53,7 @@ struct RunPlan {
   std::uint64_t seed = 0;
   std::uint64_t evaluations = 0;  // that the budget allows
   std::size_t look = 0;  // of a run that stops at a precision: draws double from look 1 on; 0: another run
+  bool per_instance = false;  // a lattice of each instance, too
   SearchPlan search;     // policy search
   PaperPlan paper;       // policy paper
 
