@@ -56,6 +56,9 @@ void ExplainOptions::add_to(CLI::App& verb) {
       ->check(CLI::IsMember({"auto", "exhaustive", "paper"}))
       ->type_name("POLICY");
   verb.add_flag("--per-instance", r.per_instance, "A profile of every row of the data, too");
+  verb.add_flag(
+      "--amortise", r.amortise,
+      "With --per-instance beyond 2^n: one search for all rows. Cheaper; its contexts suit the mean");
   verb.add_option("--seed", r.seed, "Seed of all random choices (default 0)")
       ->check(whole_number())
       ->type_name("N");
@@ -86,6 +89,9 @@ ExplainRequest ExplainOptions::request() const {
   if (request.data.empty() && !request.model.starts_with("planted:")) {
     throw Error(ErrorCode::usage, "--data is required",
                 "only a planted game (--model planted:FILE.json) has none");
+  }
+  if (request.amortise && !request.per_instance) {
+    throw Error(ErrorCode::usage, "--amortise shares a search among instances: it needs --per-instance");
   }
   if (request.per_instance && (!shard_.empty() || !request.precision.empty() || request.policy == "paper")) {
     throw Error(ErrorCode::usage, "--per-instance does not go with --shard, --precision or --policy paper");

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <numeric>
 
 #include "audit/profile.h"
+#include "core/random.h"
 #include "core/version.h"
 #include "hifi/error.h"
 #include "sampling/exhaustive.h"
@@ -71,7 +73,7 @@ Audit::Audit(const ExplainRequest& request, Subject subject, Shard shard, Worker
                       .table_bytes = subject_.bytes};
   if (request.policy == "paper") {
     plan_paper(budget, draws);
-  } else if (enumerates(budget)) {
+  } else if (enumerates(budget) || (request.per_instance && !request.amortise)) {
     plan_lattice(budget, draws, precision_ ? std::max<std::size_t>(1, resumed.look) : 0);
   } else {
     plan_search(budget, draws);
@@ -99,7 +101,7 @@ void Audit::describe(const ExplainRequest& request) {
   plan_.measure = subject_.measure;
   plan_.options = request.to_json();
   plan_.seed = request.seed;
-  plan_.instances = subject_.instances;
+  plan_.rows = plan_.instances = subject_.instances;
   plan_.pairs =
       subject_.background_product ? 0 : std::uint64_t{subject_.instances} * subject_.background_rows;
   plan_.batch_rows = subject_.batch_rows;
@@ -193,8 +195,23 @@ bool Audit::next_look(LatticeState& state) {
 void Audit::plan_search(const Budget& budget, DrawOptions draws) {
   const auto parts = split_rows(draws, subject_.background_fixed);
   const SearchPairs pairs{.search = parts[0].pairs(), .report = parts[1].pairs(), .split = is_split(parts)};
-  const SearchChoice choice = choose_search(budget, pairs);
+  Budget share = budget;
+  if (budget.per_instance) share.evaluations /= 2;
+  SearchChoice choice = choose_search(share, pairs);
   plan_.policy = "search";
+  plan_.per_instance = budget.per_instance;
+  if (budget.per_instance) {
+    instance_draws_ = draws;
+    instance_draws_.background_is_data = false;
+    instance_draws_.draws = choose_amortised(budget, choice);
+    const CellDraws first = instance_draws(0);
+    choice.search.instance_exact = first.all_pairs && !subject_.background_product;
+    choice.search.instance_weights = first.round_blocks > 0 ? first.weights.round : first.weights.background;
+    plan_.warnings.push_back({"amortised",
+                              "the contexts of single instances are those selected for their mean: an "
+                              "extreme of one may lie elsewhere, so "
+                              "its U may be lower and its Lmax, S and R higher than written"});
+  }
   plan_.search = choice.search;
   plan_.draws = choice.draws;
   draws.draws = choice.search.draws;
@@ -210,7 +227,8 @@ void Audit::plan_search(const Budget& budget, DrawOptions draws) {
   if (plan_.shards > 1 && !pairs.split) {
     throw input_error("--shard: so few rows are searched and reported at once, which cannot be divided");
   }
-  forecast_ = {.evaluations = plan_.search.coalitions * plan_.search.draws +
+  forecast_ = {.evaluations = (plan_.per_instance ? budget.evaluations / 2 : 0) +
+                              plan_.search.coalitions * plan_.search.draws +
                               plan_.search.reported * plan_.draws / plan_.shards,
                .memory_bytes = choice.memory_bytes,
                .run_file_bytes = choice.run_file_bytes};
@@ -235,6 +253,16 @@ void Audit::plan_paper(const Budget& budget, DrawOptions draws) {
                                  (100 + 8 * plan_.paper.slices + budget.players)};
 }
 
+CellDraws Audit::instance_draws(std::uint32_t row) const {
+  RowPart part{.instances = {row}, .background = std::vector<std::uint32_t>(subject_.background_rows)};
+  std::iota(part.background.begin(), part.background.end(), 0);
+  DrawOptions options = instance_draws_;
+  options.clusters.clear();
+  // Another order of the background for each: a subset of it should not be the same for all.
+  options.seed = RandomStream(options.seed, Purpose::offsets, row).next_u64();
+  return make_cell_draws(options, part);
+}
+
 RunResult Audit::run(RunFile* file, Progress::Listener listener) {
   if (plan_.per_instance) {
     Progress progress(forecast_.evaluations, 0, std::move(listener));
@@ -246,7 +274,14 @@ RunResult Audit::run(RunFile* file, Progress::Listener listener) {
   if (plan_.policy == "paper") {
     return {.paper = run_paper(*subject_.game, *draws_, plan_, file, workers_, progress)};
   }
-  return {.searched = run_searched(*subject_.game, cell_draws_, plan_, file, workers_, progress)};
+  RunResult result{.searched = run_searched(*subject_.game, cell_draws_, plan_, file, workers_, progress)};
+  if (plan_.per_instance) {
+    result.instances = run_amortised(
+        *subject_.game, result.searched->coalitions, [&](std::uint32_t row) { return instance_draws(row); },
+        plan_, file, workers_, progress);
+    if (file != nullptr) file->commit([&] { file->put_text("position", kDone); });
+  }
+  return result;
 }
 
 RunResult Audit::run_lattice(RunFile* file, Progress::Listener listener) {

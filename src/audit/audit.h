@@ -80,6 +80,7 @@ class Audit {
   bool next_look(LatticeState& state);
   void plan_search(const Budget& budget, DrawOptions draws);
   void plan_paper(const Budget& budget, DrawOptions draws);
+  CellDraws instance_draws(std::uint32_t row) const;
   void take_blocks(DrawPlan::Weights weights);
   RunResult run_lattice(RunFile* file, Progress::Listener listener);
 
@@ -88,6 +89,7 @@ class Audit {
   std::unique_ptr<DrawPlan> draws_;  // of a lattice, or of the paper's policy
   SearchDraws cell_draws_;           // of a search
   DrawOptions draw_options_;
+  DrawOptions instance_draws_;    // of one instance of a searched run
   std::uint64_t most_draws_ = 0;  // that the budget pays for
   std::optional<Precision> precision_;
   RunPlan plan_;

@@ -169,7 +169,11 @@ ScanResult scan_table(const LossTable& table, const ScanOptions& options, Profil
 }  // namespace
 
 RunResult read_result(RunFile& file, const RunPlan& plan) {
-  if (plan.policy == "search") return {.searched = read_searched(file, plan)};
+  if (plan.policy == "search") {
+    RunResult result{.searched = read_searched(file, plan)};
+    if (plan.per_instance) result.instances = read_amortised(file, plan);
+    return result;
+  }
   if (plan.policy == "paper") return {.paper = read_paper(file, plan)};
   if (plan.per_instance) {
     PerInstance run = read_per_instance(file, plan);
@@ -181,7 +185,12 @@ RunResult read_result(RunFile& file, const RunPlan& plan) {
 Profile make_profile(const RunPlan& plan, const RunResult& result, const std::string& pairs,
                      Workers& workers) {
   const ScanOptions options{.tie_tolerance = plan.tie_tolerance, .pairs = parse_pairs(pairs, plan.players)};
-  if (result.searched) return searched_profile(plan, *result.searched, options, workers);
+  if (result.searched) {
+    Profile profile = searched_profile(plan, *result.searched, options, workers);
+    if (plan.per_instance)
+      add_searched_instances(profile, plan, result.searched->coalitions, result.instances, options, workers);
+    return profile;
+  }
   if (result.paper) return paper_profile(plan, *result.paper, options, workers);
   Profile profile = lattice_profile(plan, result.lattice, options, workers);
   if (plan.per_instance) add_instances(profile, plan, result.instances, options, workers);

@@ -8,6 +8,7 @@
 #include "decomposition/verdict.h"
 #include "hifi/profile.h"
 #include "sampling/paper_run.h"
+#include "sampling/per_instance.h"
 #include "sampling/searched.h"
 #include "vocabulary/run_plan.h"
 
@@ -28,6 +29,11 @@ void open_far_ends(Profile& profile);
 
 Profile searched_profile(const RunPlan& plan, const SearchedRun& run, const ScanOptions& options,
                          Workers& workers);
+
+// Of the instances on the first of the coalitions.
+void add_searched_instances(Profile& profile, const RunPlan& plan, std::span<const Coalition> coalitions,
+                            const std::vector<InstanceCells>& instances, const ScanOptions& options,
+                            Workers& workers);
 
 Profile paper_profile(const RunPlan& plan, const PaperResult& run, const ScanOptions& options,
                       Workers& workers);

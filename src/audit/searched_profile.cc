@@ -154,4 +154,36 @@ Profile searched_profile(const RunPlan& plan, const SearchedRun& run, const Scan
   return profile;
 }
 
+void add_searched_instances(Profile& profile, const RunPlan& plan, std::span<const Coalition> coalitions,
+                            const std::vector<InstanceCells>& instances, const ScanOptions& options,
+                            Workers& workers) {
+  constexpr std::uint64_t kFewRows = 20;
+  RunPlan one = instance_plan(plan);
+  if (one.draws < kFewRows) one.interval = "montecarlo";
+  const bool population = one.interval == "population";
+  if (instances.empty()) return;
+  const SeenLattice seen(plan.players.size(), coalitions.first(instances.front().cells.size()), workers);
+  const VerdictOptions verdict{.threshold = *profile.coverage.threshold,
+                               .loss_scale = *profile.coverage.threshold / kThresholdShare};
+  for (const InstanceCells& instance : instances) {
+    Lattice cells = instance.cells;
+    if (one.round_blocks > 0) cells.sums.round = cells.instance;
+    const std::vector<double> means = cells.means();
+    const Noise rows = population_noise(cells, means, one);
+    const Noise draws = montecarlo_noise(cells, means, one);
+    ScanResult scan = scan_sparse(seen, means, options, workers);
+    infer_cells(scan, seen, SharedDraws(means, population ? rows : draws), SharedDraws(means, draws),
+                inference_options(one), workers);
+    judge(scan.features, scan.pairs, verdict);
+    Profile alone{.features = std::move(scan.features), .pairs = std::move(scan.pairs)};
+    for (FeatureProfile& f : alone.features) f.basis = "searched";
+    open_far_ends(alone);
+    resolve(alone.features, alone.pairs, verdict.threshold);
+    if (alone.pairs.size() > kAllPairsListed)
+      std::erase_if(alone.pairs, [](const PairProfile& p) { return p.contexts_seen == 0; });
+    profile.instances.push_back(
+        {.row = instance.row, .features = std::move(alone.features), .pairs = std::move(alone.pairs)});
+  }
+}
+
 }  // namespace hifi

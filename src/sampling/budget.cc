@@ -37,7 +37,8 @@ double lattice_bytes(std::size_t players, std::size_t arrays) {
                   "of memory; the limit is {} players",
                   budget.players, budget.exact ? " for --exact" : "", budget.players, draws,
                   budget.exact ? "pairs" : "draws", evaluations, memory / 1e9, kMaxExactPlayers),
-      "choose players with --features or merge them with --groups");
+      budget.per_instance ? "share the contexts of a search among the instances with --amortise"
+                          : "choose players with --features or merge them with --groups");
 }
 
 }  // namespace
@@ -45,6 +46,10 @@ double lattice_bytes(std::size_t players, std::size_t arrays) {
 bool enumerates(const Budget& budget) {
   if (budget.exact || budget.exhaustive) return true;
   if (budget.players > kMaxExactPlayers) return false;
+  if (budget.per_instance) {
+    const auto rows = static_cast<double>(budget.instances * std::min(kMinDraws, budget.background_rows));
+    return std::ldexp(rows, static_cast<int>(budget.players)) <= static_cast<double>(budget.evaluations);
+  }
   const double pairs = static_cast<double>(budget.instances) * static_cast<double>(budget.background_rows);
   const auto fits = [&](std::uint64_t draws) {
     const double needed =
@@ -86,6 +91,27 @@ SearchChoice choose_search(const Budget& budget, const SearchPairs& pairs) {
   throw input_error(fmt::format("a search of {} coalitions needs {} of memory, more than --max-memory {}",
                                 coalitions, human_bytes(choice.memory_bytes), human_bytes(budget.max_memory)),
                     "raise --max-memory or lower --budget");
+}
+
+std::uint64_t choose_amortised(const Budget& budget, SearchChoice& choice) {
+  const std::uint64_t fewest = std::min(kMinDraws, budget.background_rows);
+  const std::uint64_t least = 2 * kMinCoalitions * fewest * budget.instances;
+  if (budget.evaluations < least) {
+    throw input_error(
+        fmt::format("a budget of {} evaluations is too small for {} instances: {} coalitions x {} draws "
+                    "for each, and as much for the search, need {}",
+                    budget.evaluations, budget.instances, kMinCoalitions, fewest, least),
+        "raise --budget or give fewer rows");
+  }
+  const std::uint64_t each = budget.evaluations / 2 / budget.instances;
+  const std::uint64_t most = choice.search.split ? choice.search.reported : choice.search.coalitions;
+  const std::uint64_t good = std::min(kGoodDraws, budget.background_rows);
+  const std::uint64_t draws = std::clamp(each / most, fewest, good);
+  choice.search.instance_coalitions = std::min(most, each / draws);
+  const std::uint64_t bytes = 8 * 34 * choice.search.instance_coalitions * budget.instances;
+  choice.memory_bytes += bytes;
+  choice.run_file_bytes += bytes;
+  return draws;
 }
 
 PaperPlan choose_paper(const Budget& budget) {
@@ -144,7 +170,9 @@ DrawChoice choose_draws(const Budget& budget) {
         fmt::format(
             "a budget of {} evaluations is too small for {} players: 2^{} coalitions x {} draws need {:.0f}",
             budget.evaluations, budget.players, budget.players, least, needed),
-        "raise --budget, choose players with --features or merge them with --groups");
+        budget.per_instance
+            ? "raise --budget, or share the contexts of a search among the instances with --amortise"
+            : "raise --budget, choose players with --features or merge them with --groups");
   }
   DrawChoice choice;
   choice.draws = budget.exact ? pairs : std::min(pairs, budget.evaluations >> budget.players);

@@ -17,8 +17,8 @@ struct Budget {
   std::uint64_t instances = 0;
   std::uint64_t background_rows = 0;
   bool exact = false;
-  bool exhaustive = false;    // asked for by name
-  bool per_instance = false;  // whole rounds, and a lattice of each instance is held
+  bool exhaustive = false;                     // asked for by name
+  bool per_instance = false;                   // whole rounds, and a lattice of each instance is held
   std::uint64_t evaluations = kDefaultBudget;  // (coalition, draw) evaluations; ignored if exact
   std::uint64_t max_memory = 0;
   std::uint64_t table_bytes = 0;  // data and background as they are held
@@ -56,6 +56,9 @@ struct SearchChoice {
 // Three quarters of the budget search, one quarter reports. Throws Error(input) that names the smallest
 // budget, or the memory.
 SearchChoice choose_search(const Budget& budget, const SearchPairs& pairs);
+// With a profile of each instance: half of the budget searches and reports, half evaluates what was selected
+// for each. Returns the draws of an instance. Throws Error(input) that names the smallest budget.
+std::uint64_t choose_amortised(const Budget& budget, SearchChoice& choice);
 
 // For the paper's policy. Throws Error(input) that names the smallest budget, or the memory.
 PaperPlan choose_paper(const Budget& budget);

@@ -8,6 +8,7 @@
 #include "core/interrupt.h"
 #include "hifi/error.h"
 #include "sampling/exhaustive.h"
+#include "vocabulary/cell_store.h"
 #include "vocabulary/lattice_store.h"
 
 namespace hifi {
@@ -85,6 +86,20 @@ class InstanceStore {
 
 RunPlan instance_plan(const RunPlan& plan) {
   RunPlan one = plan;
+  if (plan.policy == "search") {
+    one.search = {};
+    one.draws = 0;
+    for (const std::uint64_t weight : plan.search.instance_weights) one.draws += weight;
+    one.exact = plan.search.instance_exact;
+    one.instances = one.draws;
+    one.population = Population::instances;
+    one.instance_weights = plan.search.instance_weights;
+    one.instance_blocks = one.instance_weights.size();
+    one.round_weights = one.exact ? std::vector<std::uint64_t>{} : one.instance_weights;
+    one.round_blocks = one.round_weights.size();
+    one.warnings.clear();
+    return one;
+  }
   one.draws = plan.draws / plan.instances;
   one.instances = one.draws;
   one.pairs = plan.pairs / plan.instances;
@@ -139,6 +154,70 @@ PerInstance run_per_instance(Game& game, const DrawPlan& draws, const RunPlan& p
 
 PerInstance read_per_instance(const RunFile& file, const RunPlan& plan) {
   return InstanceStore::load(&file, plan, nullptr);
+}
+
+namespace {
+
+// Of each coalition the sums by block, then of squares.
+void sum_up(const CellDraws& draws, std::span<const double> losses, std::size_t c, std::size_t coalitions,
+            std::vector<double>& cell) {
+  std::fill(cell.begin(), cell.end(), 0.0);
+  for (std::size_t d = 0; d < draws.draws.size(); ++d) {
+    const double loss = losses[d * coalitions + c];
+    cell[draws.round_blocks > 0 ? draws.draws[d].round_block : draws.draws[d].background_block] += loss;
+    cell.back() += loss * loss;
+  }
+}
+
+InstanceCells cells_of(std::uint32_t row, const CellStore& store, std::uint64_t draws) {
+  const std::size_t blocks = store.width() - 1;
+  InstanceCells one{.row = row, .cells = Lattice::zeros(store.size(), blocks, 0, 0)};
+  one.cells.draws = draws;
+  for (std::size_t c = 0; c < store.size(); ++c) {
+    for (std::size_t b = 0; b < blocks; ++b) one.cells.instance[b][c] = store.values(c)[b];
+    one.cells.sums.squares[c] = store.values(c)[blocks];
+  }
+  return one;
+}
+
+}  // namespace
+
+std::vector<InstanceCells> run_amortised(Game& game, const std::vector<Coalition>& coalitions,
+                                         const std::function<CellDraws(std::uint32_t)>& draws,
+                                         const RunPlan& plan, RunFile* file, Workers& workers,
+                                         Progress& progress) {
+  const RunPlan one = instance_plan(plan);
+  const std::span wanted =
+      std::span(coalitions).first(std::min(coalitions.size(), plan.search.instance_coalitions));
+  std::vector<InstanceCells> result;
+  std::vector<double> cell(one.instance_blocks + 1);
+  for (std::uint32_t row = 0; row < plan.rows; ++row) {
+    CellStore store(file, kInstancePhase + row, plan.players.size(), cell.size());
+    if (store.size() == 0) {
+      check_interrupt();
+      const CellDraws own = draws(row);
+      std::vector<double> losses(wanted.size() * own.draws.size());
+      game.losses(CoalitionList::of(game.players(), wanted), own.draws, losses, workers);
+      for (std::size_t c = 0; c < wanted.size(); ++c) {
+        sum_up(own, losses, c, wanted.size(), cell);
+        store.add(wanted[c], cell);
+      }
+      store.save();
+      progress.advance(losses.size());
+    }
+    result.push_back(cells_of(row, store, one.draws));
+  }
+  return result;
+}
+
+std::vector<InstanceCells> read_amortised(RunFile& file, const RunPlan& plan) {
+  const RunPlan one = instance_plan(plan);
+  std::vector<InstanceCells> result;
+  for (std::uint32_t row = 0; row < plan.rows; ++row) {
+    const CellStore store(&file, kInstancePhase + row, plan.players.size(), one.instance_blocks + 1);
+    result.push_back(cells_of(row, store, one.draws));
+  }
+  return result;
 }
 
 }  // namespace hifi

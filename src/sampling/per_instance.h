@@ -2,11 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "core/parallel.h"
 #include "core/progress.h"
-#include "game/draws.h"
+#include "game/cell_draws.h"
 #include "game/game.h"
 #include "vocabulary/lattice.h"
 #include "vocabulary/run_file.h"
@@ -29,6 +30,14 @@ struct PerInstance {
 // Instance by instance, each with all of its draws. REQUIRES: the draws are whole rounds
 PerInstance run_per_instance(Game& game, const DrawPlan& draws, const RunPlan& plan, RunFile* file,
                              Workers& workers, Progress& progress);
+
+// Beyond 2^n: every instance on the first of the coalitions that were searched for all of them. `draws` lists
+// those of an instance.
+std::vector<InstanceCells> run_amortised(Game& game, const std::vector<Coalition>& coalitions,
+                                         const std::function<CellDraws(std::uint32_t)>& draws,
+                                         const RunPlan& plan, RunFile* file, Workers& workers,
+                                         Progress& progress);
+std::vector<InstanceCells> read_amortised(RunFile& file, const RunPlan& plan);
 
 // A finished run.
 PerInstance read_per_instance(const RunFile& file, const RunPlan& plan);

@@ -126,7 +126,7 @@ SearchedRun run_searched(Game& game, const SearchDraws& draws, const RunPlan& pl
     report.evaluate(reported_coalitions(plan, found));
     reported.save();
   }
-  if (file != nullptr) file->commit([&] { file->put_text("position", kDone); });
+  if (file != nullptr && !plan.per_instance) file->commit([&] { file->put_text("position", kDone); });
   return finished(plan, std::move(found), plan.search.split ? reported : searched);
 }
 

@@ -52,6 +52,7 @@ class CellStore {
 // Cells of the search, and those measured again.
 inline constexpr std::size_t kSearchPhase = 0;
 inline constexpr std::size_t kReportPhase = 1;
+inline constexpr std::size_t kInstancePhase = 16;  // and those behind it: one per instance
 
 // A cell of a split search needs its mean alone.
 std::size_t search_width(const RunPlan& plan);

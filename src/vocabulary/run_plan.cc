@@ -100,12 +100,13 @@ void check(const RunPlan& plan, const std::string& place) {
   const bool sane =
       !plan.players.empty() && plan.players.size() <= (plan.policy == "exhaustive" ? 30 : kMaxPlayers) &&
       search_is_sane(plan) && plan.look <= 64 &&
-      (!plan.per_instance || (plan.instances > 0 && plan.draws % plan.instances == 0)) && plan.draws > 0 &&
-      plan.draws <= std::uint64_t{1} << 62 && plan.instance_blocks >= 1 && plan.instance_blocks <= 4096 &&
-      plan.background_blocks >= 1 && plan.background_blocks <= 4096 && plan.round_blocks <= 4096 &&
-      plan.shard >= 1 && plan.shard <= plan.shards && plan.shards <= kMaxShards &&
-      (plan.policy != "exhaustive" || plan.shards <= plan.instance_blocks) && plan.tie_tolerance >= 0 &&
-      plan.instance_weights.size() == plan.instance_blocks &&
+      (!plan.per_instance || plan.policy == "search" ||
+       (plan.instances > 0 && plan.draws % plan.instances == 0)) &&
+      plan.draws > 0 && plan.draws <= std::uint64_t{1} << 62 && plan.instance_blocks >= 1 &&
+      plan.instance_blocks <= 4096 && plan.background_blocks >= 1 && plan.background_blocks <= 4096 &&
+      plan.round_blocks <= 4096 && plan.shard >= 1 && plan.shard <= plan.shards &&
+      plan.shards <= kMaxShards && (plan.policy != "exhaustive" || plan.shards <= plan.instance_blocks) &&
+      plan.tie_tolerance >= 0 && plan.instance_weights.size() == plan.instance_blocks &&
       plan.background_weights.size() == plan.background_blocks &&
       plan.round_weights.size() == plan.round_blocks && adds_up(plan.instance_weights, plan.draws) &&
       adds_up(plan.background_weights, plan.draws) &&
@@ -141,7 +142,10 @@ std::string RunPlan::to_json() const {
                        {"draws", search.draws},
                        {"split", search.split},
                        {"reported", search.reported},
-                       {"sigma", search.sigma}}},
+                       {"sigma", search.sigma},
+                       {"instance_coalitions", search.instance_coalitions},
+                       {"instance_weights", search.instance_weights},
+                       {"instance_exact", search.instance_exact}}},
                      {"paper",
                       {{"evaluations", paper.evaluations},
                        {"range_draws", paper.range_draws},
@@ -152,6 +156,7 @@ std::string RunPlan::to_json() const {
                      {"exact", exact},
                      {"blocks", {instance_blocks, background_blocks, round_blocks}},
                      {"weights", {instance_weights, background_weights, round_weights}},
+                     {"rows", rows},
                      {"instances", instances},
                      {"pairs", pairs},
                      {"population", kPopulations[static_cast<std::size_t>(population)]},
@@ -187,6 +192,9 @@ RunPlan RunPlan::from_json(const std::string& text, const std::string& place) {
     search.at("split").get_to(plan.search.split);
     take_count(search.at("reported"), plan.search.reported);
     search.at("sigma").get_to(plan.search.sigma);
+    take_count(search.at("instance_coalitions"), plan.search.instance_coalitions);
+    take_counts(search.at("instance_weights"), plan.search.instance_weights);
+    search.at("instance_exact").get_to(plan.search.instance_exact);
     const json& paper = j.at("paper");
     take_count(paper.at("evaluations"), plan.paper.evaluations);
     take_count(paper.at("range_draws"), plan.paper.range_draws);
@@ -201,6 +209,7 @@ RunPlan RunPlan::from_json(const std::string& text, const std::string& place) {
     take_counts(j.at("weights").at(0), plan.instance_weights);
     take_counts(j.at("weights").at(1), plan.background_weights);
     take_counts(j.at("weights").at(2), plan.round_weights);
+    take_count(j.at("rows"), plan.rows);
     take_count(j.at("instances"), plan.instances);
     take_count(j.at("pairs"), plan.pairs);
     plan.population = parse_population(j.at("population").get<std::string>(), place);

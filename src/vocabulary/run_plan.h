@@ -28,6 +28,11 @@ struct SearchPlan {
   bool split = false;
   std::size_t reported = 0;  // coalitions measured again, at most
   double sigma = 0;          // standard error of a mean loss that coalitions do not share
+
+  // Of each instance, if they are profiled too: on the first of the reported coalitions.
+  std::size_t instance_coalitions = 0;
+  std::vector<std::uint64_t> instance_weights;  // draws per block of background rows
+  bool instance_exact = false;                  // against all of them
 };
 
 // Runs of the paper's policy.
@@ -54,8 +59,8 @@ struct RunPlan {
   std::uint64_t evaluations = 0;  // that the budget allows
   std::size_t look = 0;  // of a run that stops at a precision: draws double from look 1 on; 0: another run
   bool per_instance = false;  // a lattice of each instance, too
-  SearchPlan search;     // policy search
-  PaperPlan paper;       // policy paper
+  SearchPlan search;          // policy search
+  PaperPlan paper;            // policy paper
 
   // Of the cells that are reported.
   std::uint64_t draws = 0;
@@ -66,8 +71,9 @@ struct RunPlan {
   std::vector<std::uint64_t> instance_weights;  // draws per block
   std::vector<std::uint64_t> background_weights;
   std::vector<std::uint64_t> round_weights;
-  std::uint64_t instances = 0;
-  std::uint64_t pairs = 0;  // of instance and background row; 0: more than can be enumerated
+  std::uint64_t rows = 0;       // of the data
+  std::uint64_t instances = 0;  // of the cells that are reported
+  std::uint64_t pairs = 0;      // of instance and background row; 0: more than can be enumerated
   Population population = Population::rows;
   std::size_t batch_rows = 0;
   double tie_tolerance = 0;
