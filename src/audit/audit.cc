@@ -264,7 +264,7 @@ CellDraws Audit::instance_draws(std::uint32_t row) const {
 }
 
 RunResult Audit::run(RunFile* file, Progress::Listener listener) {
-  if (plan_.per_instance) {
+  if (plan_.policy == "exhaustive" && plan_.per_instance) {
     Progress progress(forecast_.evaluations, 0, std::move(listener));
     PerInstance run = run_per_instance(*subject_.game, *draws_, plan_, file, workers_, progress);
     return {.lattice = std::move(run.lattice), .instances = std::move(run.instances)};
