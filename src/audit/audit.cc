@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "audit/band_profile.h"
 #include "audit/profile.h"
 #include "core/version.h"
 #include "hifi/error.h"
@@ -76,6 +77,7 @@ Audit::Audit(const ExplainRequest& request, Subject subject, Shard shard, Worker
   } else {
     plan_search(budget, draws);
   }
+  check_band(plan_);
   constexpr double kOverhead = 50e-9;  // building, hashing and summing a row
   forecast_.seconds = static_cast<double>(forecast_.evaluations) * (subject_.seconds_per_row + kOverhead) /
                       static_cast<double>(workers_.threads());
