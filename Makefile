@@ -1,10 +1,11 @@
 # make demo       install what is missing, build, explain a model with known truth
 # make test       the same set-up, then every test
 # make test-full  also under sanitizers
+# make statistics measure coverage, width and error of intervals and estimates
 BUILD := build/release
 export CCACHE_DIR ?= $(CURDIR)/build/ccache
 
-.PHONY: all setup build demo test test-full asan bench format tidy install clean
+.PHONY: all setup build demo test test-full asan bench statistics format tidy install clean
 all: build
 
 setup:
@@ -31,6 +32,12 @@ asan: setup
 bench: setup
 	@cmake --preset bench >/dev/null && cmake --build --preset bench
 	@benchmarks/run.sh
+
+# The tables of docs/statistics.md; REPETITIONS=20 is a quick look.
+REPETITIONS ?= 150
+statistics: setup
+	@cmake --preset bench >/dev/null && cmake --build --preset bench --target hifi coverage search
+	@.venv/bin/python benchmarks/statistics.py build/bench --repetitions $(REPETITIONS)
 
 format:
 	@git ls-files '*.cc' '*.h' | xargs clang-format -i

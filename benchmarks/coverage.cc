@@ -1,255 +1,188 @@
-// Coverage, width and bias of the intervals on games with closed-form truth, through the same Audit that
-// `hifi explain` runs. Usage: coverage [repetitions] [montecarlo|population] ; prints Markdown tables.
+// Coverage, width, bias and error of the intervals and estimates on worlds with known truth, through the same
+// Audit that `hifi explain` runs. Prints Markdown tables.
+//
+//   coverage population|montecarlo|draws|dummy REPETITIONS [FOLDER]
+//
+// FOLDER gets the run file and the profile of the first ten repetitions of every cell.
 #include <fmt/format.h>
 
-#include <cmath>
 #include <cstdlib>
-#include <functional>
 #include <map>
-#include <string>
-#include <vector>
 
-#include "audit/audit.h"
-#include "audit/profile.h"
-#include "core/random.h"
+#include "core/files.h"
+#include "known_truth.h"
+#include "report/profile_json.h"
 
 namespace {
 
 using namespace hifi;
 
-// A data-generating process, its oracle model, and the mean loss of every coalition in the population.
-struct Setting {
-  std::string name;
-  std::size_t players;
-  std::function<void(RandomStream&, std::vector<double>&)> draw;  // inputs of one row
-  std::function<double(const double*)> model;
-  double noise = 0;  // standard deviation of the truth around the model
-  std::vector<double> population;
+constexpr int kKept = 10;
+
+struct Job {
+  int repetitions;
+  std::string folder;
+  Workers workers{0};
+  std::vector<std::pair<std::string, std::vector<Tally>>> cells;  // label, by channel
+  std::vector<std::string> kept;
+
+  // One cell of the table; `run` makes the profile of a repetition, in a run file if it is given a path.
+  void cell(const std::string& label, const ScanResult& truth, bool population,
+            const std::function<Profile(std::uint64_t, const std::string&)>& run) {
+    std::vector<Tally> tallies(kChannels.size());
+    for (int r = 0; r < repetitions; ++r) {
+      const std::string path =
+          folder.empty() || r >= kKept ? "" : fmt::format("{}/{}_{}", folder, cells.size(), r);
+      const Profile profile = run(static_cast<std::uint64_t>(r), path.empty() ? "" : path + ".hifi");
+      tally(profile, truth, population, tallies);
+      if (path.empty()) continue;
+      write_file(path + ".json", profile_json(profile));
+      kept.push_back(fmt::format("{}\t{}\n", label, path));
+    }
+    cells.emplace_back(label, tallies);
+  }
+
+  void table(const std::string& title, const std::function<std::string(const Tally&)>& entry) const {
+    std::string names, rule;
+    for (const std::string& c : kChannels) {
+      names += " " + c + " |";
+      rule += "---|";
+    }
+    fmt::print("\n{}, {} repetitions:\n\n| setting |{}\n|---|{}\n", title, repetitions, names, rule);
+    for (const auto& [label, tallies] : cells) {
+      std::string line = fmt::format("| {} |", label);
+      for (const Tally& t : tallies) line += " " + entry(t) + " |";
+      fmt::print("{}\n", line);
+    }
+  }
+  void finish() const {
+    if (folder.empty()) return;
+    std::string list;
+    for (const std::string& line : kept) list += line;
+    write_file(folder + "/runs.txt", list);
+  }
 };
 
-void fair_bits(RandomStream& random, std::vector<double>& x) {
-  for (double& v : x) v = static_cast<double>(random.next_u64() >> 63);
+std::string coverage_entry(const Tally& t) {
+  return fmt::format("{:.1f} ({:.2g})", 100 * t.covered / t.count, t.width / t.count);
 }
 
-// E (f(x) - f(x on S, z off S))^2 over independent fair bits, by enumeration.
-std::vector<double> enumerate_bits(const Setting& s) {
-  const std::size_t all = std::size_t{1} << s.players;
-  std::vector<double> losses(all, 0.0), x(s.players), hybrid(s.players);
-  for (std::size_t mask = 0; mask < all; ++mask) {
-    for (std::size_t a = 0; a < all; ++a) {
-      for (std::size_t b = 0; b < all; ++b) {
-        for (std::size_t i = 0; i < s.players; ++i) {
-          x[i] = static_cast<double>((a >> i) & 1U);
-          hybrid[i] = (mask >> i) & 1U ? x[i] : static_cast<double>((b >> i) & 1U);
-        }
-        losses[mask] +=
-            std::pow(s.model(x.data()) - s.model(hybrid.data()), 2) / static_cast<double>(all * all);
+std::string error_entry(const Tally& t) {
+  return fmt::format("{:+.3f} → {:+.3f}, {:.3f} → {:.3f}", t.plugin_bias / t.count, t.bias / t.count,
+                     std::sqrt(t.plugin_square / t.count), std::sqrt(t.square / t.count));
+}
+
+std::string ratio_entry(const Tally& t) {
+  return t.plugin_absolute == 0 ? "-" : fmt::format("{:.2f}", t.absolute / t.plugin_absolute);
+}
+
+constexpr const char* kErrorTitle =
+    "Bias of plug-in → estimate, root mean square error of plug-in → estimate";
+
+void population(Job& job) {
+  for (const Setting& s : {xor3(), xor_and(), eight()}) {
+    const ScanResult truth = scan_dense(s.players, s.population, {}, job.workers);
+    for (const std::size_t rows : {128U, 512U}) {
+      for (const bool separate : {false, true}) {
+        job.cell(
+            fmt::format("{}, {} rows, {}", s.name, rows, separate ? "64 other rows" : "background = data"),
+            truth, true, [&](std::uint64_t r, const std::string& keep) {
+              const std::uint64_t seed = 2 * r + 1000;
+              const Table data = make_table(s, rows, seed, true);
+              std::optional<Table> background;
+              if (separate) background = make_table(s, 64, seed + 1, false);
+              return explain(s, data, background, {.seed = seed}, job.workers, keep);
+            });
       }
     }
   }
-  return losses;
+  job.table("Population intervals, nominal 95 %: coverage in percent (mean width)", coverage_entry);
+  job.table(kErrorTitle, error_entry);
 }
 
-int parity(const double* x) {
-  return (static_cast<int>(x[0]) + static_cast<int>(x[1]) + static_cast<int>(x[2])) % 2;
-}
-
-Setting xor3() {
-  Setting s{.name = "XOR3", .players = 4, .draw = fair_bits, .model = [](const double* x) {
-              return 1.0 * parity(x);
-            }};
-  s.population = enumerate_bits(s);
-  return s;
-}
-
-Setting xor_and() {
-  Setting s{.name = "XOR+AND", .players = 4, .draw = fair_bits, .model = [](const double* x) {
-              return parity(x) + x[2] * x[3];
-            }};
-  s.population = enumerate_bits(s);
-  return s;
-}
-
-// y = (x1+x2)/2 + x3 x4 + x5 + x6 x7 x8 + .05 N, x2 = x1 + .1 N. The terms are independent and their
-// differences have mean zero, so their squared differences add up.
-Setting eight() {
-  Setting s{.name = "eight features", .players = 8, .noise = 0.05};
-  s.draw = [](RandomStream& random, std::vector<double>& x) {
-    for (double& v : x) v = random.normal();
-    x[1] = x[0] + 0.1 * x[1];
-  };
-  s.model = [](const double* x) { return (x[0] + x[1]) / 2 + x[2] * x[3] + x[4] + x[5] * x[6] * x[7]; };
-  for (unsigned mask = 0; mask < 256; ++mask) {
-    const auto has = [&](unsigned i) { return ((mask >> i) & 1U) != 0; };
-    double loss = 0.0025;
-    loss += has(0) && has(1) ? 0 : has(0) ? 2 * 1.01 / 4 : has(1) ? 2 * 1.0 / 4 : 2 * 1.0025;
-    loss += has(2) && has(3) ? 0 : 2;
-    loss += has(4) ? 0 : 2;
-    loss += has(5) && has(6) && has(7) ? 0 : 2;
-    s.population.push_back(loss);
+void montecarlo(Job& job) {
+  constexpr std::size_t kRows = 256;
+  for (const Setting& s : {xor3(), xor_and(), eight()}) {
+    const Table data = make_table(s, kRows, 7, true);
+    const Profile exact = explain(s, data, {}, {.exact = true, .interval = "montecarlo"}, job.workers);
+    const ScanResult truth{.features = exact.features, .pairs = exact.pairs};
+    for (const std::size_t rounds : {8U, 32U, 128U}) {
+      job.cell(fmt::format("{}, {} rounds", s.name, rounds), truth, false,
+               [&](std::uint64_t r, const std::string& keep) {
+                 const std::uint64_t budget = (std::uint64_t{kRows} * rounds) << s.players;
+                 return explain(s, data, {}, {.budget = budget, .seed = r, .interval = "montecarlo"},
+                                job.workers, keep);
+               });
+    }
   }
-  return s;
+  job.table(
+      fmt::format("Monte Carlo intervals on {0} rows of {0} rounds against the exact lattice: coverage in "
+                  "percent (mean width)",
+                  kRows),
+      coverage_entry);
+  job.table(kErrorTitle, error_entry);
 }
 
-class FunctionModel : public Model {
- public:
-  FunctionModel(const Setting& setting, std::vector<std::string> columns) : model_(setting.model) {
-    info_ = {.path = setting.name,
-             .format = "function",
-             .task = Task::regression,
-             .width = columns.size(),
-             .columns = std::move(columns),
-             .tie_tolerance = 1e-9};
+// Fresh rows for every draw, as many as the paper's budget of 30,000 pays for 256 coalitions, and more.
+void draws(Job& job) {
+  for (const Setting& s : {xor_and(), eight()}) {
+    const ScanResult truth = scan_dense(s.players, s.population, {}, job.workers);
+    for (const std::size_t rows : {117U, 512U}) {
+      job.cell(fmt::format("{}, {} draws", s.name, rows), truth, true,
+               [&](std::uint64_t r, const std::string& keep) {
+                 const std::uint64_t seed = 2 * r + 5000;
+                 const std::uint64_t budget = std::uint64_t{rows} << s.players;
+                 return explain(s, make_table(s, rows, seed, true), make_table(s, rows, seed + 1, false),
+                                {.policy = "exhaustive", .budget = budget, .seed = seed}, job.workers, keep);
+               });
+    }
   }
-  const ModelInfo& info() const override { return info_; }
-  void predict(std::span<const double> rows, std::size_t count, std::span<double> out) const override {
-    for (std::size_t r = 0; r < count; ++r) out[r] = model_(rows.data() + r * info_.width);
-  }
-
- private:
-  ModelInfo info_;
-  std::function<double(const double*)> model_;
-};
-
-Table make_table(const Setting& s, std::size_t rows, std::uint64_t seed, bool truth) {
-  Table table{.source = s.name, .rows = rows};
-  for (std::size_t i = 0; i < s.players; ++i)
-    table.columns.push_back({.name = fmt::format("x{}", i + 1), .values = std::vector<double>(rows)});
-  if (truth) table.columns.push_back({.name = "y", .values = std::vector<double>(rows)});
-  std::vector<double> x(s.players);
-  for (std::size_t r = 0; r < rows; ++r) {
-    RandomStream random(seed, Purpose::probe, r);
-    s.draw(random, x);
-    for (std::size_t i = 0; i < s.players; ++i) table.columns[i].values[r] = x[i];
-    if (truth) table.columns.back().values[r] = s.model(x.data()) + s.noise * random.normal();
-  }
-  return table;
+  job.table("Coverage in percent (mean width) of population intervals", coverage_entry);
+  job.table("Mean absolute error of the population estimate, relative to that of the plug-in", ratio_entry);
+  job.table(kErrorTitle, error_entry);
 }
 
-struct Tally {
-  double covered = 0, width = 0, bias = 0, plugin_bias = 0, square = 0, plugin_square = 0, count = 0;
-  void add(const Quantity& q, double truth, bool population) {
-    const double value = population ? *q.population : *q.value;
-    ++count;
-    covered += (!q.low || *q.low <= truth + 1e-12) && (!q.high || *q.high >= truth - 1e-12);
-    width += q.low && q.high ? *q.high - *q.low : 0;
-    bias += value - truth;
-    plugin_bias += *q.plugin - truth;
-    square += std::pow(value - truth, 2);
-    plugin_square += std::pow(*q.plugin - truth, 2);
+void dummy(Job& job) {
+  const Setting s = near_dummy();
+  std::map<std::string, int> verdicts;
+  double largest = 0, threshold = 0;
+  for (int r = 0; r < job.repetitions; ++r) {
+    const auto seed = static_cast<std::uint64_t>(2 * r + 9000);
+    const Table background = make_table(s, 128, seed + 1, false);
+    const Profile profile = explain(
+        s, make_table(s, 128, seed, true), background,
+        {.policy = "exhaustive", .budget = std::uint64_t{128} << s.players, .seed = seed}, job.workers);
+    ++verdicts[*profile.features[15].verdict];
+    largest += *profile.features[15].Lmax.plugin / job.repetitions;
+    threshold += *profile.coverage.threshold / job.repetitions;
   }
-};
-
-const std::vector<std::string> kChannels = {"pi", "last", "U", "Lmax", "R", "S", "S pair", "R pair"};
-
-void tally(const Profile& profile, const ScanResult& truth, bool population, std::vector<Tally>& tallies) {
-  for (std::size_t i = 0; i < profile.features.size(); ++i) {
-    const FeatureProfile& f = profile.features[i];
-    const FeatureProfile& t = truth.features[i];
-    const std::pair<const Quantity*, const Quantity*> both[] = {
-        {&f.pi, &t.pi}, {&f.last, &t.last}, {&f.U, &t.U}, {&f.Lmax, &t.Lmax}, {&f.R, &t.R}, {&f.S, &t.S}};
-    for (std::size_t c = 0; c < 6; ++c) tallies[c].add(*both[c].first, *both[c].second->value, population);
-  }
-  for (std::size_t k = 0; k < profile.pairs.size(); ++k) {
-    tallies[6].add(profile.pairs[k].S, *truth.pairs[k].S.value, population);
-    tallies[7].add(profile.pairs[k].R, *truth.pairs[k].R.value, population);
-  }
-}
-
-std::vector<std::string> column_names(std::size_t n) {
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < n; ++i) names.push_back(fmt::format("x{}", i + 1));
-  return names;
-}
-
-Profile explain(const Setting& s, const Table& data, const std::optional<Table>& background,
-                ExplainRequest request, Workers& workers) {
-  request.target = "y";
-  request.background = background ? "separate table" : "data";
-  Audit audit(request,
-              {.data = data,
-               .background = background,
-               .model = std::make_unique<FunctionModel>(s, column_names(s.players))},
-              {}, workers);
-  const RunResult state = audit.run(nullptr, {});
-  return make_profile(audit.plan(), state, "all", workers);
-}
-
-void print_row(const std::string& label, const std::vector<Tally>& tallies) {
-  std::string line = fmt::format("| {} |", label);
-  for (const Tally& t : tallies)
-    line += fmt::format(" {:.1f} ({:.2g}) |", 100 * t.covered / t.count, t.width / t.count);
-  fmt::print("{}\n", line);
-}
-
-void print_errors(const std::string& label, const std::vector<Tally>& tallies) {
-  std::string line = fmt::format("| {} |", label);
-  for (const Tally& t : tallies) {
-    line += fmt::format(" {:+.3f} → {:+.3f}, {:.3f} → {:.3f} |", t.plugin_bias / t.count, t.bias / t.count,
-                        std::sqrt(t.plugin_square / t.count), std::sqrt(t.square / t.count));
-  }
-  fmt::print("{}\n", line);
-}
-
-void header(const std::string& title) {
-  std::string names, rule;
-  for (const std::string& c : kChannels) {
-    names += " " + c + " |";
-    rule += "---|";
-  }
-  fmt::print("\n{}\n\n| setting |{}\n|---|{}\n", title, names, rule);
+  fmt::print(
+      "\nThe near-dummy of 16 players, 128 draws, {} repetitions (plug-in Lmax {:.2f}, threshold {:.2f}, "
+      "truth 0.08):\n\n| verdict | share |\n|---|---|\n",
+      job.repetitions, largest, threshold);
+  for (const auto& [verdict, count] : verdicts)
+    fmt::print("| {} | {:.1f} % |\n", verdict, 100.0 * count / job.repetitions);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const int repetitions = argc > 1 ? std::atoi(argv[1]) : 200;
-  Workers workers;
-  const std::vector<Setting> settings = {xor3(), xor_and(), eight()};
-  std::map<std::string, std::vector<Tally>> errors;
-  header(fmt::format("Population intervals, nominal 95 %: coverage in percent (mean width), {} repetitions",
-                     repetitions));
-  for (const Setting& s : settings) {
-    const ScanResult truth = scan_dense(s.players, s.population, {}, workers);
-    for (const std::size_t rows : {128U, 512U}) {
-      for (const bool separate : {false, true}) {
-        std::vector<Tally> tallies(kChannels.size());
-        for (int r = 0; r < repetitions; ++r) {
-          const auto seed = static_cast<std::uint64_t>(r) * 2 + 1000;
-          const Table data = make_table(s, rows, seed, true);
-          std::optional<Table> background;
-          if (separate) background = make_table(s, 64, seed + 1, false);
-          tally(explain(s, data, background, {.seed = seed}, workers), truth, true, tallies);
-        }
-        const std::string label =
-            fmt::format("{}, {} rows, {}", s.name, rows, separate ? "64 other rows" : "background = data");
-        print_row(label, tallies);
-        errors[label] = tallies;
-      }
-    }
+  const std::map<std::string, void (*)(Job&)> jobs = {
+      {"population", population}, {"montecarlo", montecarlo}, {"draws", draws}, {"dummy", dummy}};
+  const auto found = argc > 1 ? jobs.find(argv[1]) : jobs.end();
+  if (argc > 1 && found == jobs.end()) {
+    fmt::print(stderr, "usage: coverage [population|montecarlo|draws|dummy REPETITIONS [FOLDER]]\n");
+    return 2;
   }
-  header(
-      fmt::format("Monte Carlo intervals on 128 rows against the exact lattice: coverage in percent (mean "
-                  "width), {} repetitions",
-                  repetitions));
-  for (const Setting& s : settings) {
-    const Table data = make_table(s, 128, 7, true);
-    const Profile exact = explain(s, data, {}, {.exact = true, .interval = "montecarlo"}, workers);
-    const ScanResult truth{.features = exact.features, .pairs = exact.pairs};
-    for (const std::size_t rounds : {8U, 32U, 120U}) {
-      std::vector<Tally> tallies(kChannels.size());
-      for (int r = 0; r < repetitions; ++r) {
-        const std::uint64_t budget = (std::uint64_t{128} * rounds) << s.players;
-        tally(explain(s, data, {},
-                      {.budget = budget, .seed = static_cast<std::uint64_t>(r), .interval = "montecarlo"},
-                      workers),
-              truth, false, tallies);
-      }
-      const std::string label = fmt::format("{}, {} rounds", s.name, rounds);
-      print_row(label, tallies);
-      errors[label] = tallies;
+  if (argc == 1) {  // among all benchmarks: a few repetitions of everything
+    for (const auto& [name, run] : jobs) {
+      Job job{.repetitions = 4};
+      run(job);
     }
+    return 0;
   }
-  header("Bias of plug-in → estimate, root mean square error of plug-in → estimate");
-  for (const auto& [label, tallies] : errors) print_errors(label, tallies);
+  Job job{.repetitions = argc > 2 ? std::atoi(argv[2]) : 100, .folder = argc > 3 ? argv[3] : ""};
+  found->second(job);
+  job.finish();
+  return 0;
 }

@@ -100,8 +100,9 @@ class Routine:
     def quantile(self, influence, s):
         if len(s) == 1:
             return self.t
-        process = self.multipliers @ (influence / s)
-        return max(self.t, np.quantile(process.max(axis=1) / self.scale, 1 - self.alpha / 2, method="inverted_cdf"))
+        largest = (self.multipliers @ (influence / s)).max(axis=1)
+        normal, scaled = (np.quantile(x, 1 - self.alpha / 2, method="inverted_cdf") for x in (largest, largest / self.scale))
+        return max(self.t, min(scaled, 1.25 * normal))
 
     def bias(self, h, influence):
         top = h.argmax()

@@ -103,7 +103,7 @@ def test_many_tied_contexts_are_split(profile, tmp_path, xgb):
     model = xgb.train({"max_depth": 6, "nthread": 1}, xgb.DMatrix(x, y, feature_names=names), num_boost_round=30)
     model.save_model(tmp_path / "model.json")
     write_csv(tmp_path / "data.csv", {**dict(zip(names, random.normal(size=(40, 12)).T)), "y": random.normal(size=40)})
-    found = profile("explain", "--model", "model.json", "--data", "data.csv", "--target", "y", "--budget", 4096 * 40,
+    found = profile("explain", "--model", "model.json", "--data", "data.csv", "--target", "y", "--budget", 4096 * 40, "--policy", "exhaustive",
                     "--out", "run.hifi", "--quiet", "--pairs", "none")
     run = Run(tmp_path / "run.hifi")
     parts = run.population()

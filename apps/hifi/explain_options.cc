@@ -62,8 +62,9 @@ void ExplainOptions::add_to(CLI::App& verb) {
   verb.add_option("--seed", r.seed, "Seed of all random choices (default 0)")
       ->check(whole_number())
       ->type_name("N");
-  verb.add_option("--interval", r.interval, "population or montecarlo")
-      ->check(CLI::IsMember({"population", "montecarlo"}))
+  verb.add_option("--interval", r.interval,
+                  "population, montecarlo; conservative bands: hoeffding, bernstein, paper")
+      ->check(CLI::IsMember({"population", "montecarlo", "hoeffding", "bernstein", "paper"}))
       ->type_name("KIND");
   verb.add_option("--confidence", r.confidence, "Confidence of the intervals (default 0.95)")->type_name("P");
   verb.add_option("--cluster", r.cluster, "Rows with the same value here belong together (patient, user)")

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "audit/band_profile.h"
 #include "audit/profile.h"
 #include "core/random.h"
 #include "core/version.h"
@@ -78,6 +79,7 @@ Audit::Audit(const ExplainRequest& request, Subject subject, Shard shard, Worker
   } else {
     plan_search(budget, draws);
   }
+  check_band(plan_);
   constexpr double kOverhead = 50e-9;  // building, hashing and summing a row
   forecast_.seconds = static_cast<double>(forecast_.evaluations) * (subject_.seconds_per_row + kOverhead) /
                       static_cast<double>(workers_.threads());

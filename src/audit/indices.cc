@@ -121,7 +121,7 @@ Indices make_indices(const RunPlan& plan, const Lattice& lattice, const IndicesR
   const IndexSet set(request.kinds, plan.players.size(), request.order);
   const std::vector<double> losses = lattice.means();
   Indices result = evaluate(plan.players, set, request.kinds, losses);
-  result.interval = plan.interval;
+  result.interval = plan.interval == "population" ? "population" : "montecarlo";
   result.confidence = plan.confidence;
   const Noise noise = plan.interval == "population" ? population_noise(lattice, losses, plan)
                                                     : montecarlo_noise(lattice, losses, plan);

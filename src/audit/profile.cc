@@ -9,6 +9,7 @@
 #include <span>
 #include <utility>
 
+#include "audit/band_profile.h"
 #include "audit/profile_parts.h"
 #include "decomposition/noise.h"
 #include "decomposition/verdict.h"
@@ -117,7 +118,8 @@ Profile lattice_profile(const RunPlan& plan, const Lattice& lattice, const ScanO
   const Noise rows = population ? population_noise(lattice, losses, plan) : Noise{};
   const Noise draws = montecarlo_noise(lattice, losses, plan);
   const auto idle = infer(scan, {plan.players.size(), losses, rows, draws}, inference_options(plan), workers);
-  if ((population ? rows : draws).kind == Noise::Kind::absent) warn_without_interval(profile, plan);
+  const bool band = apply_band(plan, lattice, losses, scan, profile, workers);
+  if (!band && (population ? rows : draws).kind == Noise::Kind::absent) warn_without_interval(profile, plan);
   judge(scan.features, scan.pairs, verdict);
   profile.features = std::move(scan.features);
   profile.pairs = std::move(scan.pairs);

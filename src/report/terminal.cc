@@ -142,6 +142,8 @@ std::string interval_line(const Profile& profile) {
   const bool shown = std::any_of(profile.features.begin(), profile.features.end(),
                                  [](const FeatureProfile& f) { return f.pi.low && f.pi.low != f.pi.high; });
   if (!c.interval || !shown) return "";
+  if (*c.interval != "population" && *c.interval != "montecarlo")
+    return fmt::format("[..] {:.3g} % bands by name: {}\n", 100 * c.confidence, *c.interval);
   return fmt::format("[..] {:.3g} % intervals {}\n", 100 * c.confidence,
                      *c.interval == "population"
                          ? "for the population that the rows come from; the number before is for these rows"
