@@ -22,6 +22,7 @@ Run add_resume(CLI::App& app);
 Run add_merge(CLI::App& app);
 Run add_decompose(CLI::App& app);
 Run add_indices(CLI::App& app);
+Run add_verify(CLI::App& app);
 
 // Where results go.
 struct Output {

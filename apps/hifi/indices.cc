@@ -56,13 +56,8 @@ struct IndicesVerb {
     };
     if (is_run_file(path)) {
       const FinishedRun run = open_finished_run(path, names);
-      if (run.plan.policy != "exhaustive") {
-        throw input_error(fmt::format("{}: the run did not evaluate all of the 2^{} coalitions", path,
-                                      run.plan.players.size()),
-                          "indices need every coalition: `hifi explain --policy exhaustive`");
-      }
       set_order(run.plan.players.size());
-      return make_indices(run.plan, run.result.lattice, request, workers);
+      return make_indices(run.plan, run.result, path, request, workers);
     }
     const LossTable table = read_loss_table(path, names);
     set_order(table.players.size());

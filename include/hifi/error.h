@@ -12,12 +12,13 @@ namespace hifi {
 
 // The values are the exit codes of the command line.
 enum class ErrorCode {
-  usage = 2,        // the command line is wrong in itself
-  input = 3,        // a file, column or model does not fit
-  model = 4,        // the model failed or is non-deterministic
-  interrupted = 5,  // stopped by the user; a run file is resumable
-  precision = 6,    // stopped at its budget before the requested precision; all outputs are written
-  bug = 70,         // our fault
+  check_failed = 1,  // a theorem check of `verify`
+  usage = 2,         // the command line is wrong in itself
+  input = 3,         // a file, column or model does not fit
+  model = 4,         // the model failed or is non-deterministic
+  interrupted = 5,   // stopped by the user; a run file is resumable
+  precision = 6,     // stopped at its budget before the requested precision; all outputs are written
+  bug = 70,          // our fault
 };
 
 // `what()` is one line that names the offender (file, row, column or field); `hint()` says what

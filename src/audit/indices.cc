@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <unordered_set>
 
@@ -17,17 +18,6 @@
 namespace hifi {
 
 namespace {
-
-// The noise block by block, as the transforms take it.
-std::vector<std::vector<float>> by_block(const Noise& noise) {
-  const std::size_t coalitions = noise.influence.size() / noise.stride;
-  std::vector<std::vector<float>> rows(noise.rows.rows(), std::vector<float>(coalitions));
-  for (std::size_t s = 0; s < coalitions; ++s) {
-    for (std::size_t g = 0; g < rows.size(); ++g)
-      rows[g][s] = static_cast<float>(noise.unit * static_cast<double>(noise.of(s)[g]));
-  }
-  return rows;
-}
 
 // What a zero error can hide under a bounded loss, as for gains: see decomposition/inference.
 struct Floor {
@@ -96,7 +86,7 @@ Indices evaluate(const std::vector<std::string>& players, const IndexSet& set,
   return result;
 }
 
-void add_intervals(Indices& result, const IndexSet& set, const Noise& noise, const Floor& floor,
+void add_intervals(Indices& result, const IndexSet& set, const Noise& noise, double alpha, const Floor& floor,
                    Workers& workers) {
   if (noise.kind == Noise::Kind::absent) return;
   if (noise.kind == Noise::Kind::none) {
@@ -106,36 +96,20 @@ void add_intervals(Indices& result, const IndexSet& set, const Noise& noise, con
     }
     return;
   }
+  const auto row = [&](std::size_t r) {
+    std::vector<double> influence(std::size_t{1} << result.players.size());
+    for (std::size_t mask = 0; mask < influence.size(); ++mask)
+      influence[mask] = noise.unit * static_cast<double>(noise.of(mask)[r]);
+    return influence;
+  };
   const IndexSet::Values squares = noise.kind == Noise::Kind::cells
                                        ? set.squared_errors(noise.variance)
-                                       : set.squared_errors(by_block(noise), workers);
+                                       : set.squared_errors(noise.rows.rows(), row, workers);
   for (std::size_t k = 0; k < set.size(); ++k)
-    set_ends(result.indices[k], set.weights(k), squares[k], noise, 1 - result.confidence, floor);
+    set_ends(result.indices[k], set.weights(k), squares[k], noise, alpha, floor);
 }
 
 }  // namespace
-
-Indices make_indices(const RunPlan& plan, const Lattice& lattice, const IndicesRequest& request,
-                     Workers& workers) {
-  check(plan.players, request);
-  const IndexSet set(request.kinds, plan.players.size(), request.order);
-  const std::vector<double> losses = lattice.means();
-  Indices result = evaluate(plan.players, set, request.kinds, losses);
-  result.interval = plan.interval == "population" ? "population" : "montecarlo";
-  result.confidence = plan.confidence;
-  const Noise noise = plan.interval == "population" ? population_noise(lattice, losses, plan)
-                                                    : montecarlo_noise(lattice, losses, plan);
-  Floor floor;
-  if (plan.loss_range) {
-    const double alpha = plan.alpha();
-    floor = {.loss_range = *plan.loss_range,
-             .reach = plan.loss == "zero-one"
-                          ? -std::log(alpha) / noise.units
-                          : 7 * std::log(2 / alpha) / (3 * std::max(1.0, noise.units - 1))};
-  }
-  add_intervals(result, set, noise, floor, workers);
-  return result;
-}
 
 Coalition first_missing(std::size_t players, const std::vector<Coalition>& coalitions) {
   const std::unordered_set<Coalition, CoalitionHash> seen(coalitions.begin(), coalitions.end());
@@ -157,17 +131,71 @@ Coalition first_missing(std::size_t players, const std::vector<Coalition>& coali
   throw Error(ErrorCode::bug, "no coalition is missing");
 }
 
+namespace {
+
+[[noreturn]] void refuse_partial(const std::string& path, const std::vector<std::string>& players,
+                                 const std::vector<Coalition>& coalitions) {
+  const Coalition missing = first_missing(players.size(), coalitions);
+  std::vector<std::string> names;
+  for (const std::uint32_t i : missing.members()) names.push_back(players[i]);
+  throw input_error(
+      fmt::format("{}: coalition {} ({{{}}}) is missing: {} of 2^{} are there", path, missing.to_string(),
+                  fmt::join(names, ", "), coalitions.size(), players.size()),
+      "indices need them all; `hifi decompose` takes partial vocabularies");
+}
+
+// The mean of all visits of each coalition; of its noise nothing is said.
+LossTable table_of_visits(const RunPlan& plan, const std::vector<Visit>& visits) {
+  struct Mean {
+    double sum = 0;
+    double count = 0;
+  };
+  std::map<Coalition, Mean> means;
+  for (const Visit& visit : visits) {
+    if (visit.is_side()) continue;
+    Mean& mean = means[visit.coalition];
+    for (const double x : visit.slices) mean.sum += x;
+    mean.count += static_cast<double>(visit.slices.size());
+  }
+  LossTable table{.players = plan.players};
+  for (const auto& [coalition, mean] : means) {
+    table.coalitions.push_back(coalition);
+    table.losses.push_back(mean.sum / mean.count);
+  }
+  return table;
+}
+
+}  // namespace
+
+Indices make_indices(const RunPlan& plan, const RunResult& run, const std::string& path,
+                     const IndicesRequest& request, Workers& workers) {
+  if (run.searched) refuse_partial(path, plan.players, run.searched->coalitions);
+  if (run.paper) return make_indices(table_of_visits(plan, run.paper->visits), path, request, workers);
+  check(plan.players, request);
+  const Lattice& lattice = run.lattice;
+  const IndexSet set(request.kinds, plan.players.size(), request.order);
+  const std::vector<double> losses = lattice.means();
+  Indices result = evaluate(plan.players, set, request.kinds, losses);
+  result.interval = plan.interval == "population" ? "population" : "montecarlo";
+  result.confidence = plan.confidence;
+  const Noise noise = plan.interval == "population" ? population_noise(lattice, losses, plan)
+                                                    : montecarlo_noise(lattice, losses, plan);
+  Floor floor;
+  if (plan.loss_range) {
+    const double alpha = plan.alpha();
+    floor = {.loss_range = *plan.loss_range,
+             .reach = plan.loss == "zero-one"
+                          ? -std::log(alpha) / noise.units
+                          : 7 * std::log(2 / alpha) / (3 * std::max(1.0, noise.units - 1))};
+  }
+  add_intervals(result, set, noise, plan.alpha(), floor, workers);
+  return result;
+}
+
 Indices make_indices(const LossTable& table, const std::string& path, const IndicesRequest& request,
                      Workers& workers) {
   const std::size_t n = table.players.size();
-  if (!table.complete()) {
-    const Coalition missing = first_missing(n, table.coalitions);
-    std::vector<std::string> names;
-    for (const std::uint32_t i : missing.members()) names.push_back(table.players[i]);
-    throw input_error(fmt::format("{}: coalition {} ({{{}}}) is missing: {} of 2^{} are there", path,
-                                  missing.to_string(), fmt::join(names, ", "), table.losses.size(), n),
-                      "indices need them all; `hifi decompose` takes partial tables");
-  }
+  if (!table.complete()) refuse_partial(path, table.players, table.coalitions);
   check(table.players, request);
   const auto by_mask = [&](const std::vector<double>& values) {
     std::vector<double> sorted(values.size());
@@ -178,7 +206,8 @@ Indices make_indices(const LossTable& table, const std::string& path, const Indi
   Indices result = evaluate(table.players, set, request.kinds, by_mask(table.losses));
   if (!table.has_noise()) return result;
   result.interval = "montecarlo";
-  add_intervals(result, set, cell_noise(by_mask(table.draws), by_mask(table.variances)), {}, workers);
+  add_intervals(result, set, cell_noise(by_mask(table.draws), by_mask(table.variances)),
+                1 - result.confidence, {}, workers);
   return result;
 }
 

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "audit/run_result.h"
 #include "core/parallel.h"
 #include "hifi/indices.h"
 #include "indices/kind.h"
-#include "vocabulary/lattice.h"
 #include "vocabulary/loss_table.h"
 #include "vocabulary/run_plan.h"
 
@@ -20,10 +20,10 @@ struct IndicesRequest {
   std::uint64_t max_memory = std::uint64_t{4} << 30;  // of the answer
 };
 
-// Both throw Error(input): more players asked for than there are, more values than fit into max_memory.
-Indices make_indices(const RunPlan& plan, const Lattice& lattice, const IndicesRequest& request,
-                     Workers& workers);
-// Also Error(input) that names a coalition which the table lacks; `path` is that of the table.
+// All throw Error(input): more players asked for than there are, more values than fit into max_memory, a
+// coalition that the vocabulary lacks; `path` is named then.
+Indices make_indices(const RunPlan& plan, const RunResult& result, const std::string& path,
+                     const IndicesRequest& request, Workers& workers);
 Indices make_indices(const LossTable& table, const std::string& path, const IndicesRequest& request,
                      Workers& workers);
 

@@ -28,6 +28,7 @@ enum class Purpose : std::uint32_t {
   planted_game = 43,
   planted_places = 44,
   planted_noise = 45,
+  verify = 60,
 };
 
 // A cheap value type; two streams with the same key yield the same numbers.

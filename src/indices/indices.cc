@@ -59,16 +59,15 @@ IndexSet::Values IndexSet::evaluate(std::span<const double> losses) const {
   return result;
 }
 
-IndexSet::Values IndexSet::squared_errors(const std::vector<std::vector<float>>& influence,
+IndexSet::Values IndexSet::squared_errors(std::size_t rows,
+                                          const std::function<std::vector<double>(std::size_t)>& row,
                                           Workers& workers) const {
   Values result = zeros();
   // As many rows at a time as there are threads; added in the order of the rows.
-  for (std::size_t first = 0; first < influence.size(); first += workers.threads()) {
-    std::vector<Values> row(std::min(workers.threads(), influence.size() - first));
-    workers.parallel_for(row.size(), [&](std::size_t r) {
-      row[r] = evaluate(std::vector<double>(influence[first + r].begin(), influence[first + r].end()));
-    });
-    for (const Values& one : row) {
+  for (std::size_t first = 0; first < rows; first += workers.threads()) {
+    std::vector<Values> some(std::min(workers.threads(), rows - first));
+    workers.parallel_for(some.size(), [&](std::size_t r) { some[r] = evaluate(row(first + r)); });
+    for (const Values& one : some) {
       for (std::size_t k = 0; k < one.size(); ++k) {
         for (std::size_t v = 0; v < one[k].size(); ++v) result[k][v] += one[k][v] * one[k][v];
       }

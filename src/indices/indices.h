@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -30,8 +31,10 @@ class IndexSet {
   using Values = std::vector<std::vector<double>>;
 
   Values evaluate(std::span<const double> losses) const;
-  // Squared errors from influences, one row per block: the sum over rows of the squared index of a row.
-  Values squared_errors(const std::vector<std::vector<float>>& influence, Workers& workers) const;
+  // Squared errors from influences, one row of 2^players numbers per block: the sum over rows of the squared
+  // index of a row. `row` is called from several threads.
+  Values squared_errors(std::size_t rows, const std::function<std::vector<double>(std::size_t)>& row,
+                        Workers& workers) const;
   // Squared errors from losses that are independent and have these variances.
   Values squared_errors(std::span<const double> variances) const;
 
