@@ -46,6 +46,7 @@ Profile paper_profile(const RunPlan& plan, const PaperResult& run, const ScanOpt
   if (numbers.kind() == Noise::Kind::absent) warn_without_interval(profile, plan);
   profile.features = std::move(scan.features);
   profile.pairs = std::move(scan.pairs);
+  drop_unseen_pairs(profile);
   profile.coverage.exhaustive = saw_everything(profile);
   judge(profile.features, profile.pairs, verdict);
   profile.widest_interval = widest_interval(profile.features);

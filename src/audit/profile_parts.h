@@ -24,6 +24,9 @@ void warn_without_interval(Profile& profile, const RunPlan& plan);
 // Before the far ends of a partial coverage are opened.
 double widest_interval(std::span<const FeatureProfile> features);
 
+// Of more than 10,000 pairs only those that were seen are listed.
+void drop_unseen_pairs(Profile& profile);
+
 // Contexts that were not seen can move one end of every extremum.
 void open_far_ends(Profile& profile);
 

@@ -105,6 +105,11 @@ void warn_about_search(Profile& profile, const RunPlan& plan, const SearchResult
 
 }  // namespace
 
+void drop_unseen_pairs(Profile& profile) {
+  if (profile.pairs.size() > kAllPairsListed)
+    std::erase_if(profile.pairs, [](const PairProfile& p) { return p.contexts_seen == 0; });
+}
+
 void open_far_ends(Profile& profile) {
   for (FeatureProfile& f : profile.features) {
     f.U.low.reset();
@@ -141,8 +146,7 @@ Profile searched_profile(const RunPlan& plan, const SearchedRun& run, const Scan
   }
   profile.features = std::move(scan.features);
   profile.pairs = std::move(scan.pairs);
-  if (profile.pairs.size() > kAllPairsListed)
-    std::erase_if(profile.pairs, [](const PairProfile& p) { return p.contexts_seen == 0; });
+  drop_unseen_pairs(profile);
   add_notes(profile, run.found);
   judge(profile.features, profile.pairs, verdict);
   judge_quiet(profile, run.found, verdict);
@@ -179,8 +183,7 @@ void add_searched_instances(Profile& profile, const RunPlan& plan, std::span<con
     for (FeatureProfile& f : alone.features) f.basis = "searched";
     open_far_ends(alone);
     resolve(alone.features, alone.pairs, verdict.threshold);
-    if (alone.pairs.size() > kAllPairsListed)
-      std::erase_if(alone.pairs, [](const PairProfile& p) { return p.contexts_seen == 0; });
+    drop_unseen_pairs(alone);
     profile.instances.push_back(
         {.row = instance.row, .features = std::move(alone.features), .pairs = std::move(alone.pairs)});
   }

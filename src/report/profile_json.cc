@@ -40,7 +40,10 @@ Json quantity(const Profile& profile, const Quantity& q) {
 // A count that a double can hold is a number, a larger one a decimal string.
 Json count_of(std::size_t exponent) {
   if (exponent <= 53) return std::uint64_t{1} << exponent;
-  return power_of_two(exponent);
+  // Asked for every player or pair in turn.
+  thread_local std::pair<std::size_t, std::string> last;
+  if (last.first != exponent) last = {exponent, power_of_two(exponent)};
+  return last.second;
 }
 
 Json feature(const Profile& profile, std::size_t i) {

@@ -78,7 +78,12 @@ std::string players_table(const Profile& profile, const TerminalOptions& options
   for (const auto& f : profile.features) scale = std::max(scale, f.Lmax.value.value_or(0));
   if (scale <= 0) scale = 1;
   TextRows rows = {{"player", "verdict", "unique", "redundant", "synergy", "", "alone", "last"}};
-  const auto order = by_worth(profile);
+  auto order = by_worth(profile);
+  const std::size_t all = order.size();
+  // Where not all fit, those without effect are not worth a line each.
+  if (all > options.max_players) {
+    std::erase_if(order, [&](std::size_t i) { return profile.features[i].verdict == "negligible"; });
+  }
   for (std::size_t k = 0; k < std::min(order.size(), options.max_players); ++k) {
     const FeatureProfile& f = profile.features[order[k]];
     rows.push_back({short_name(profile.players[order[k]]), f.verdict.value_or("-"), with_interval(f.U),
@@ -86,10 +91,8 @@ std::string players_table(const Profile& profile, const TerminalOptions& options
                     number(f.last.value)});
   }
   std::string text = aligned(rows, {true, true, false, false, false, true, false, false});
-  if (order.size() > options.max_players) {
-    text += paint(kFaint, fmt::format("  .. and {} more; --json or --csv has all\n",
-                                      order.size() - options.max_players));
-  }
+  const std::size_t hidden = all - (rows.size() - 1);
+  if (hidden > 0) text += paint(kFaint, fmt::format("  .. and {} more; --json or --csv has all\n", hidden));
   text +=
       fmt::format("  {}\n", paint(kFaint,
                                   "█ unique: worth it in every context  ▓ redundant: others can replace it  "
