@@ -99,6 +99,7 @@ class TableParts {
  private:
   void take(const ExplainRequest& request, AuditInputs inputs);
   void match_columns(const ExplainRequest& request, const Table& data);
+  void check_background_memory(const ExplainRequest& request) const;
   std::vector<Warning> warnings() const;
   std::string provenance(const ExplainRequest& request) const;
 
@@ -139,6 +140,7 @@ void TableParts::take(const ExplainRequest& request, AuditInputs inputs) {
   }
   instances_ = make_frame(data, columns_);
   truth_ = loss_->read_truth(data, request.target);
+  check_background_memory(request);
   background_ = make_background(request.background, inputs.background, instances_, columns_, players_,
                                 request.exact, request.seed);
   data_hash_ = hex_hash(frame_hash(instances_, columns_) + fmt::format(" {}", hash_numbers(truth_, 0).low));
@@ -186,6 +188,20 @@ void TableParts::match_columns(const ExplainRequest& request, const Table& data)
   }
   notes_.push_back(fmt::format("the model has no column names: columns are matched by order, {}",
                                fmt::join(columns_.names, ", ")));
+}
+
+// An enumerated background has a row for every pattern of the players' columns: stated before it is made.
+void TableParts::check_background_memory(const ExplainRequest& request) const {
+  if (request.background != "uniform-binary" || !request.exact) return;
+  std::size_t active = 0;
+  for (const auto& columns : players_.columns) active += columns.size();
+  const double bytes = std::ldexp(8.0 * static_cast<double>(columns_.names.size()), static_cast<int>(active));
+  if (bytes <= static_cast<double>(request.max_memory)) return;
+  throw input_error(
+      fmt::format("--background uniform-binary has 2^{} rows under --exact: {:.3g} GB, more than "
+                  "--max-memory",
+                  active, bytes / 1e9),
+      "use --budget, or fewer players");
 }
 
 std::vector<Warning> TableParts::warnings() const {
