@@ -20,13 +20,18 @@ bool saw_everything(const Profile& profile) {
 
 // The plug-in of a pair is over the diamonds that were drawn apart, too.
 void add_side_plugins(ScanResult& scan, const RangedDraws& numbers) {
+  const auto raise = [](Quantity& q, double d, const Coalition& context) {
+    if (d <= *q.plugin) return;
+    q.value = q.plugin = d;
+    q.context = context.members();
+  };
   for (PairProfile& p : scan.pairs) {
     const auto side = numbers.side_diamonds().find({p.first, p.second});
     if (side == numbers.side_diamonds().end() || !p.S.plugin) continue;
     for (const Corners& corners : side->second) {
       const double d = numbers.number(corners)->value;
-      p.S.plugin = std::max(*p.S.plugin, d);
-      p.R.plugin = std::max(*p.R.plugin, -d);
+      raise(p.S, d, numbers.side_context(corners));
+      raise(p.R, -d, numbers.side_context(corners));
     }
   }
 }

@@ -65,6 +65,18 @@ class CellAnalysis {
   bool usable() const { return numbers_.kind() != Noise::Kind::absent; }
   bool noisy() const { return inferrer_.has_value(); }
 
+  // True if the player was seen and changed no loss.
+  bool never_moved(const SeenLattice& lattice, std::size_t i) const {
+    bool seen = false;
+    for (const SeenLattice::Edge& edge : lattice.edges(i)) {
+      const auto number =
+          numbers_.number(Corners::gain(lattice.place(edge.below), lattice.place(edge.above)));
+      if (number && (number->value != 0 || number->error != 0)) return false;
+      seen = seen || number;
+    }
+    return seen;
+  }
+
   PlayerBounds player(const SeenLattice& lattice, std::size_t i) const {
     Family gains;
     std::optional<Corners> alone;
@@ -153,6 +165,12 @@ class CellAnalysis {
   double floor_ = 0;
 };
 
+void set_zero(Quantity& q, bool population) {
+  if (!q.value) return;
+  q.value = q.low = q.high = 0.0;
+  if (population) q.population = 0.0;
+}
+
 }  // namespace
 
 void infer_cells(ScanResult& scan, const SeenLattice& lattice, const CellNumbers& interval_numbers,
@@ -166,7 +184,14 @@ void infer_cells(ScanResult& scan, const SeenLattice& lattice, const CellNumbers
     write(target,
           Findings<Numbers>{found, interval.usable(), corrected ? &*corrected : nullptr, options.population});
   };
+  std::vector<char> idle(lattice.players(), 0);
   workers.parallel_for(lattice.players(), [&](std::size_t i) {
+    idle[i] = interval.usable() && interval.never_moved(lattice, i) ? 1 : 0;
+    FeatureProfile& f = scan.features[i];
+    if (idle[i] != 0) {
+      for (Quantity* q : {&f.U, &f.R, &f.S, &f.pi, &f.Lmax, &f.last}) set_zero(*q, options.population);
+      return;
+    }
     finish(scan.features[i], interval.player(lattice, i), [&] { return sampling.player(lattice, i); });
   });
   std::vector<std::vector<PairProfile*>> by_first(lattice.players());
@@ -182,6 +207,11 @@ void infer_cells(ScanResult& scan, const SeenLattice& lattice, const CellNumbers
                                                  lattice.place(with_j), lattice.place(both)));
         });
     for (PairProfile* p : by_first[i]) {
+      if (idle[p->first] != 0 || idle[p->second] != 0) {
+        set_zero(p->S, options.population);
+        set_zero(p->R, options.population);
+        continue;
+      }
       if (const auto more = side.find({p->first, p->second}); more != side.end())
         diamonds[p->second].insert(diamonds[p->second].end(), more->second.begin(), more->second.end());
       const auto found = interval.pair(diamonds[p->second]);

@@ -31,8 +31,10 @@ RangedDraws::RangedDraws(std::span<const Visit> visits, const RunPlan& plan)
     : kind_(plan.exact              ? Noise::Kind::none
             : plan.paper.slices > 1 ? Noise::Kind::cells
                                     : Noise::Kind::absent),
-      slices_(plan.paper.slices) {
-  sort_visits(visits);
+      slices_(plan.paper.slices),
+      ranges_(plan.paper.ranges) {
+  take_visits(visits);
+  take_side_visits(visits);
   std::size_t fewest = SIZE_MAX;
   for (std::size_t c = 0; c < coalitions_.size(); ++c) {
     fewest = std::min(fewest, cells_[c].size());
@@ -41,30 +43,45 @@ RangedDraws::RangedDraws(std::span<const Visit> visits, const RunPlan& plan)
   fewest_draws_ = coalitions_.empty() ? 0 : plan.paper.range_draws * fewest;
 }
 
-void RangedDraws::sort_visits(std::span<const Visit> visits) {
-  std::unordered_map<Coalition, std::size_t, CoalitionHash> places;
+void RangedDraws::add(std::uint32_t cell, const Visit& visit) {
+  const std::uint64_t range = visit.range % ranges_;
+  Cell& list = cells_[cell];
+  const auto at = std::lower_bound(list.begin(), list.end(), range,
+                                   [](const Range& r, std::uint64_t value) { return r.range < value; });
+  if (at == list.end() || at->range != range) list.insert(at, {range, &visit.slices});
+}
+
+void RangedDraws::take_visits(std::span<const Visit> visits) {
+  std::unordered_map<Coalition, std::uint32_t, CoalitionHash> places;
   for (const Visit& visit : visits) {
     if (visit.is_side()) continue;
-    const auto [at, is_new] = places.emplace(visit.coalition, cells_.size());
+    const auto [at, is_new] = places.emplace(visit.coalition, static_cast<std::uint32_t>(cells_.size()));
     if (is_new) {
       coalitions_.push_back(visit.coalition);
       cells_.emplace_back();
     }
-    cells_[at->second].push_back({visit.range, &visit.slices});  // ranges only grow
+    add(at->second, visit);
   }
-  // A cell may be visited twice on one range when two diamonds of a batch share it: they do not, ranges are
-  // fresh.
-  for (std::size_t k = 0; k < visits.size();) {
-    if (!visits[k].is_side()) {
-      ++k;
-      continue;
+}
+
+// Four in a row make a diamond: C, C+i, C+j, C+ij. A context that is drawn again has one more range.
+void RangedDraws::take_side_visits(std::span<const Visit> visits) {
+  using Pair = std::pair<std::uint32_t, std::uint32_t>;
+  std::map<Pair, std::unordered_map<Coalition, std::uint32_t, CoalitionHash>> places;
+  for (std::size_t k = 0; k < visits.size(); ++k) {
+    if (!visits[k].is_side()) continue;
+    const Pair pair(visits[k].first, visits[k].second);
+    const auto [at, is_new] =
+        places[pair].emplace(visits[k].coalition, static_cast<std::uint32_t>(cells_.size()));
+    const std::uint32_t first = at->second;
+    if (is_new) {
+      side_[pair].push_back(Corners::diamond(first, first + 1, first + 2, first + 3));
+      for (std::size_t corner = 0; corner < 4; ++corner)
+        side_coalitions_.push_back(visits[k + corner].coalition);
+      cells_.resize(cells_.size() + 4);
     }
-    const auto first = static_cast<std::uint32_t>(cells_.size());
-    for (std::size_t corner = 0; corner < 4; ++corner)
-      cells_.push_back({{visits[k + corner].range, &visits[k + corner].slices}});
-    side_[{visits[k].first, visits[k].second}].push_back(
-        Corners::diamond(first, first + 1, first + 2, first + 3));
-    k += 4;
+    for (std::uint32_t corner = 0; corner < 4; ++corner) add(first + corner, visits[k + corner]);
+    k += 3;
   }
 }
 

@@ -1,7 +1,9 @@
 #include "sampling/a3_monitor.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <numbers>
 #include <vector>
 
 #include "stats/student.h"
@@ -11,7 +13,15 @@ namespace hifi {
 namespace {
 
 constexpr std::size_t kFewest = 8;  // diamonds before a pair is judged
-constexpr double kConfidence = .99;
+constexpr double kLevel = .01;
+
+// Looking after every diamond would flag 7 % of the pairs for which coupling changes nothing. So there is a
+// look at 8, 16, 32, .. diamonds, the k-th at 6 / (pi k)^2 of the level, which adds up to it.
+double level_of_look(std::size_t count) {
+  if (count < kFewest || !std::has_single_bit(count)) return 0;
+  const auto look = static_cast<double>(std::countr_zero(count) - std::countr_zero(kFewest) + 1);
+  return kLevel * 6 / std::pow(std::numbers::pi * look, 2);
+}
 
 double variance(std::span<const double> values) {
   double mean = 0;
@@ -38,10 +48,11 @@ bool A3Monitor::see(Pair pair, const std::array<std::span<const double>, 4>& cor
   const double step = saved - state.mean;
   state.mean += step / static_cast<double>(state.count);
   state.squares += step * (saved - state.mean);
-  if (state.flagged || state.count < kFewest) return false;
+  const double level = level_of_look(state.count);
+  if (state.flagged || level == 0) return false;
   const auto count = static_cast<double>(state.count);
   const double error = std::sqrt(state.squares / (count - 1) / count);
-  state.flagged = state.mean < -t_quantile(kConfidence, count - 1) * error;
+  state.flagged = state.mean < -t_quantile(1 - level, count - 1) * error;
   return state.flagged;
 }
 

@@ -2,8 +2,9 @@
 // diamond on the same draws makes their mixed difference less noisy, not more.
 //
 // Each coupled diamond of a pair gives one estimate of the variance saved: the sum of the variances of its
-// corners less the variance of the mixed difference, over the slices of its draws. A pair is flagged when a
-// one-sided test says with 99 % confidence that the mean saving is negative.
+// corners less the variance of the mixed difference, over the slices of its draws. A pair is flagged when
+// one-sided tests, at 8, 16, 32, .. diamonds, say with 99 % confidence together that the mean saving is
+// negative.
 #pragma once
 
 #include <array>

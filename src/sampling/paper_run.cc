@@ -51,23 +51,31 @@ class Visitor {
     for (std::size_t k = 0; k < wanted.size() && first + k < known.size(); ++k) {
       const Visit& visit = known[first + k];
       if (visit.coalition != wanted[k].coalition || visit.range != wanted[k].range ||
-          visit.first != wanted[k].first)
-        throw input_error("the run file holds other visits than its plan asks for",
-                          "it was made by another version of hifi: compute it again");
+          visit.first != wanted[k].first || visit.second != wanted[k].second)
+        refuse("other");
     }
     const std::size_t have = std::min(wanted.size(), known.size() - std::min(first, known.size()));
     repeats_ = have == wanted.size();
     if (repeats_) return first;
-    if (game_ == nullptr) throw input_error("the run file has fewer visits than its plan asks for");
+    if (game_ == nullptr) refuse("fewer");
     wanted.erase(wanted.begin(), wanted.begin() + static_cast<std::ptrdiff_t>(have));
     evaluate(wanted);
     for (Visit& visit : wanted) store_.add(std::move(visit));
     return first;
   }
+  // All visits were made: the store must hold no others.
+  void finish() const {
+    if (next_ != store_.visits().size()) refuse("more");
+  }
   // True if the visits made last were in the store before.
   bool repeats() const { return repeats_; }
 
  private:
+  [[noreturn]] void refuse(const char* which) const {
+    throw input_error(fmt::format("{}: holds {} visits than its plan asks for", store_.path(), which),
+                      "the run file was cut, or made by another version of hifi: compute it again");
+  }
+
   // Visits of one range are adjacent and share a call; ranges go in parallel.
   void evaluate(std::vector<Visit>& visits) {
     std::vector<std::size_t> begin;
@@ -212,8 +220,9 @@ class PaperLoop {
   std::vector<std::string> log_;
 };
 
-PaperResult finish(PaperLoop& loop, VisitStore& store) {
+PaperResult finish(PaperLoop& loop, const Visitor& visitor, const VisitStore& store) {
   PaperResult result = loop.run();
+  visitor.finish();
   result.visits = store.visits();
   return result;
 }
@@ -225,7 +234,7 @@ PaperResult run_paper(Game& game, const DrawPlan& draws, const RunPlan& plan, Ru
   VisitStore store(file, plan.players.size(), plan.paper.slices);
   Visitor visitor(&game, &draws, plan, store, &workers, &progress);
   PaperLoop loop(plan, store, visitor, file);
-  PaperResult result = finish(loop, store);
+  PaperResult result = finish(loop, visitor, store);
   store.save([&] {
     if (file != nullptr) file->put_text("position", kDone);
   });
@@ -236,7 +245,7 @@ PaperResult read_paper(RunFile& file, const RunPlan& plan) {
   VisitStore store(&file, plan.players.size(), plan.paper.slices);
   Visitor visitor(nullptr, nullptr, plan, store, nullptr, nullptr);
   PaperLoop loop(plan, store, visitor, nullptr);
-  return finish(loop, store);
+  return finish(loop, visitor, store);
 }
 
 }  // namespace hifi

@@ -108,6 +108,13 @@ std::vector<Coalition> reported_coalitions(const RunPlan& plan, const SearchResu
   return share;
 }
 
+// A cell that nobody asked for would be reported as if it had been seen.
+void refuse_surplus(const CellStore& cells, std::size_t wanted, const RunFile* file) {
+  if (cells.size() == wanted || file == nullptr) return;
+  throw input_error(fmt::format("{}: the run file has more coalitions than its plan asks for", file->path()),
+                    "it was changed, or searched by another version of hifi: compute it again");
+}
+
 SearchedRun finished(const RunPlan& plan, SearchResult found, const CellStore& cells) {
   return {.found = std::move(found), .coalitions = cells.coalitions(), .cells = lattice_of(cells, plan)};
 }
@@ -120,11 +127,14 @@ SearchedRun run_searched(Game& game, const SearchDraws& draws, const RunPlan& pl
   CellEvaluator proposals(game, draws[0], searched, workers, progress);
   SearchResult found = search(plan, searched, [&](std::span<const Coalition> c) { proposals.evaluate(c); });
   searched.save();
+  refuse_surplus(searched, found.coalitions.size(), file);
   CellStore reported(file, kReportPhase, plan.players.size(), cell_width(plan));
   if (plan.search.split) {
     CellEvaluator report(game, draws[1], reported, workers, progress);
-    report.evaluate(reported_coalitions(plan, found));
+    const std::vector<Coalition> selected = reported_coalitions(plan, found);
+    report.evaluate(selected);
     reported.save();
+    refuse_surplus(reported, selected.size(), file);
   }
   if (file != nullptr && !plan.per_instance) file->commit([&] { file->put_text("position", kDone); });
   return finished(plan, std::move(found), plan.search.split ? reported : searched);
@@ -141,9 +151,12 @@ SearchedRun read_searched(RunFile& file, const RunPlan& plan) {
     }
   };
   SearchResult found = search(plan, searched, [&](std::span<const Coalition> c) { require(searched, c); });
+  refuse_surplus(searched, found.coalitions.size(), &file);
   if (!plan.search.split) return finished(plan, std::move(found), searched);
   const CellStore reported(&file, kReportPhase, plan.players.size(), cell_width(plan));
-  require(reported, reported_coalitions(plan, found));
+  const std::vector<Coalition> selected = reported_coalitions(plan, found);
+  require(reported, selected);
+  refuse_surplus(reported, selected.size(), &file);
   return finished(plan, std::move(found), reported);
 }
 

@@ -108,6 +108,13 @@ std::string hash_of(std::span<const double> values) {
   return hex_hash({reinterpret_cast<const char*>(values.data()), values.size_bytes()});
 }
 
+// The name belongs to the numbers: those of one coalition must not pass for those of another.
+std::string hash_of(const std::string& coalition, std::span<const double> values) {
+  std::string bytes = coalition;
+  bytes.append(reinterpret_cast<const char*>(values.data()), values.size_bytes());
+  return hex_hash(bytes);
+}
+
 bool all_finite(std::span<const double> values) {
   return std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); });
 }
@@ -310,11 +317,12 @@ void RunFile::drop_arrays(const std::string& partition) {
 
 void RunFile::put_cell(std::size_t phase, std::size_t position, const Coalition& coalition,
                        std::span<const double> values) {
+  const std::string bits = coalition.to_string();
   Statement(path_, db_.get(), "INSERT INTO cells VALUES (?, ?, ?, ?, ?)")
       .bind(phase)
       .bind(position)
-      .bind(coalition.to_string())
-      .bind(hash_of(values))
+      .bind(bits)
+      .bind(hash_of(bits, values))
       .bind(values)
       .step();
 }
@@ -332,7 +340,7 @@ void RunFile::for_each_cell(std::size_t phase, std::size_t players, std::size_t 
     if (bits.size() != players || bits.find_first_not_of("01") != std::string::npos)
       damaged(name(), "of no coalition of the players");
     if (!statement.copy_blob(3, values)) damaged(name(), "of the wrong size");
-    if (statement.text(2) != hash_of(values)) damaged(name(), "not what was written");
+    if (statement.text(2) != hash_of(bits, values)) damaged(name(), "not what was written");
     if (!all_finite(values)) damaged(name(), "not all numbers");
     take(Coalition::from_string(bits), values);
   }

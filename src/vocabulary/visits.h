@@ -31,6 +31,7 @@ class VisitStore {
   VisitStore(RunFile* file, std::size_t players, std::size_t slices);
 
   const std::vector<Visit>& visits() const { return visits_; }
+  std::string path() const { return file_ == nullptr ? "memory" : file_->path(); }
   void add(Visit visit) { visits_.push_back(std::move(visit)); }
   // Writes what the file lacks, in one piece with `more`.
   void save(const std::function<void()>& more = [] {});
