@@ -70,8 +70,13 @@ std::optional<double> off_distribution(const Frame& data, const Frame& backgroun
     const auto other = background.row(random.below(background.rows));
     row.assign(data.row(instance).begin(), data.row(instance).end());
     own += nearest(row, instance);
+    // One player stays and one goes, where there are two: an unmixed row may be a row of the data.
+    const std::size_t stays = random.below(players.size());
+    const std::size_t goes =
+        (stays + 1 + random.below(std::max<std::size_t>(1, players.size() - 1))) % players.size();
     for (std::size_t p = 0; p < players.size(); ++p) {
-      if (random.below(2) == 0) continue;
+      const bool drawn = random.below(2) == 1;
+      if (p != goes && (p == stays || !drawn)) continue;
       for (const std::uint32_t c : players.columns[p]) row[c] = other[c];
     }
     masked += nearest(row, instance);
