@@ -140,6 +140,10 @@ std::string human_seconds(double seconds) {
 
 std::string lattice_work(const RunPlan& plan, const Forecast& f) {
   const std::uint64_t coalitions = std::uint64_t{1} << plan.players.size();
+  if (plan.look > 0) {
+    return fmt::format("work        {} coalitions x 32, 64, .. draws, at most {:.4g} evaluations\n",
+                       coalitions, static_cast<double>(f.evaluations));
+  }
   return fmt::format("work        {} coalitions x {} draws{} = {:.4g} evaluations{}\n", coalitions,
                      plan.draws, plan.exact ? " (every pair of rows: exact)" : "",
                      static_cast<double>(coalitions) * static_cast<double>(plan.draws),

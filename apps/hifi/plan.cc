@@ -16,8 +16,12 @@ using nlohmann::ordered_json;
 
 ordered_json optional(const std::optional<double>& x) { return x ? ordered_json(*x) : ordered_json(nullptr); }
 
-std::string precision_text(const PrecisionPlan& p, const RunPlan& plan) {
-  std::string text = fmt::format("\nprecision   widest interval below {:.4g}", p.width);
+std::string precision_text(const PrecisionPlan& p, const RunPlan& plan, const std::string& asked) {
+  std::string text = fmt::format("\nprecision   widest interval below {}", asked);
+  if (asked.ends_with('%')) {
+    text += " of L({}) - L(all)";
+    if (p.pilot_draws > 0) text += fmt::format(", about {:.4g}", p.width);
+  }
   if (p.hoeffding_draws) {
     text += fmt::format(
         "\n            Hoeffding (theorem 4 of the paper) would ask {:.4g} independent draws per coalition",
@@ -102,7 +106,8 @@ Run add_plan(CLI::App& app) {
       return;
     }
     if (!json->empty()) write_file(*json, text);
-    fmt::print("{}{}\n", plan_text(audit), precision ? precision_text(*precision, audit.plan()) : "");
+    fmt::print("{}{}\n", plan_text(audit),
+               precision ? precision_text(*precision, audit.plan(), request.precision) : "");
   };
 }
 
