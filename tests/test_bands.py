@@ -77,3 +77,17 @@ def test_plan_for_an_unbounded_loss_or_a_share(bits, hifi):
     assert "squared loss has no bound" in hifi("plan", *bits, "--loss", "squared", "--precision", "0.1").stdout
     share = json.loads(hifi("plan", *bits, "--loss", "brier", "--precision", "50%", "--json", "-").stdout)["precision"]
     assert 0.05 < share["width"] < 0.5  # half of L({}) - L(all), as the pilot saw it
+
+
+def test_the_size_of_single_losses_is_stated(tmp_path, profile):
+    random = np.random.default_rng(5)
+    x = random.normal(size=120)
+    y = x.copy()
+    y[7] += 100  # one row with a loss of 10,000
+    write_csv(tmp_path / "d.csv", {"a": x, "y": y})
+    found = profile("explain", "--model", "process:awk 'NR > 1'", "--data", "d.csv", "--target", "y", "--background", "mean", "--exact")
+    stated = found["provenance"]["loss_range"]
+    assert stated["bound"] is None and stated["clipped"] is False and stated["empty"] is None
+    assert stated["intact"]["max"] == pytest.approx(10000) and stated["intact"]["q95"] == 0 and stated["intact"]["losses"] == 120
+    warning = [w["message"] for w in found["warnings"] if w["code"] == "unbounded_loss"]
+    assert len(warning) == 1 and "squared loss has no bound" in warning[0] and "100 % of their sum" in warning[0]

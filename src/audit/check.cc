@@ -61,7 +61,7 @@ std::vector<std::vector<double>> read_expected(const std::string& path, std::siz
 
 }  // namespace
 
-double check_deterministic(const Model& model, const Loss& loss, const Frame& rows) {
+Probe check_deterministic(const Model& model, const Loss& loss, const Frame& rows) {
   const std::size_t count = std::min(kProbeRows, rows.rows);
   const auto start = std::chrono::steady_clock::now();
   std::vector<double> first = predict(model, rows, count);
@@ -74,7 +74,7 @@ double check_deterministic(const Model& model, const Loss& loss, const Frame& ro
                       "fix its seed or switch its randomness off");
   }
   loss.check(first);
-  return took.count() / static_cast<double>(count);
+  return {took.count() / static_cast<double>(count), std::move(first)};
 }
 
 void check_predictions(const Model& model, const Frame& rows, const std::string& path) {

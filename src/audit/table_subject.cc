@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "audit/check.h"
+#include "audit/loss_summary.h"
 #include "audit/subject.h"
 #include "core/hash.h"
 #include "core/version.h"
@@ -87,7 +88,9 @@ class TableParts {
  public:
   TableParts(const ExplainRequest& request, AuditInputs inputs) {
     take(request, std::move(inputs));
-    seconds_per_row_ = check_deterministic(*model_, *loss_, instances_);
+    const Probe probe = check_deterministic(*model_, *loss_, instances_);
+    seconds_per_row_ = probe.seconds_per_row;
+    loss_summary_ = summarise_losses(*loss_, probe.predictions, truth_, background_.is_data);
     if (!request.check_predictions.empty()) check_predictions(*model_, instances_, request.check_predictions);
     batch_rows_ = request.batch.value_or(model_->info().batch_rows);
     game_ = std::make_unique<TableGame>(*model_, *loss_, players_, instances_, truth_, background_.frame,
@@ -115,6 +118,7 @@ class TableParts {
   std::size_t batch_rows_ = 0;
   std::string data_hash_;
   double seconds_per_row_ = 0;
+  LossSummary loss_summary_;
   std::vector<std::string> notes_;
 };
 
@@ -218,6 +222,8 @@ std::vector<Warning> TableParts::warnings() const {
                                        "that is additive in its logit can show both",
                                        loss_name(loss_->kind()))});
   }
+  const std::string tail = heavy_tail(loss_summary_, std::string(loss_name(loss_->kind())));
+  if (!tail.empty()) result.push_back({"unbounded_loss", tail});
   return result;
 }
 
@@ -241,7 +247,8 @@ std::string TableParts::provenance(const ExplainRequest& request) const {
         {"description", background_.description},
         {"rows", background_.frame.rows},
         {"hash", background_.hash}}},
-      {"columns", groups}};
+      {"columns", groups},
+      {"loss_range", nlohmann::ordered_json::parse(loss_summary_.to_json())}};
   return result.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
