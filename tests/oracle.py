@@ -48,4 +48,6 @@ def check(found, predict, x, y, z, loss, players=None, tie=5e-5):
     names = found["players"]
     columns = [players[name] for name in names] if players else [[i] for i in range(x.shape[1])]
     losses = brute_losses(predict, x, y, z, columns, loss)
-    same_profile(found, reference(losses, names, tie), 1e-10 * max(1, max(map(abs, losses.values()))))
+    # Whole lattices sum leaves in fixed point, the owner adds floats.
+    tolerance = 2e-6 if found["provenance"]["engine"] == "trees" else 1e-10
+    same_profile(found, reference(losses, names, tie), tolerance * max(1, max(map(abs, losses.values()))))

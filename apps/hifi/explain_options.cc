@@ -39,7 +39,8 @@ void ExplainOptions::add_to(CLI::App& verb) {
   auto* exact =
       verb.add_flag("--exact", r.exact, "All coalitions x all pairs of instance and background row");
   verb.add_option("--budget", r.budget,
-                  fmt::format("Evaluations of (coalition, draw), default {}", kDefaultBudget))
+                  fmt::format("Evaluations of (coalition, draw), default {}, for tree models {}",
+                              kDefaultBudget, kWholeLatticeBudget))
       ->check(whole_number())
       ->type_name("N")
       ->excludes(exact);
@@ -74,6 +75,9 @@ void ExplainOptions::add_to(CLI::App& verb) {
       ->check(CLI::Range(std::size_t{1}, std::size_t{100'000'000}))
       ->type_name("N");
   verb.add_option("--max-memory", max_memory_, "Refuse to need more (default 4G)")->type_name("SIZE");
+  verb.add_flag(
+      "!--no-fast-lattice", r.fast_lattice,
+      "Send every masked row of a tree model through its trees, to prove that the shortcut is right");
   verb.add_option("--check-predictions", r.check_predictions,
                   "The owner's predictions of the data, one row each: stop if ours differ")
       ->type_name("F.csv");

@@ -71,7 +71,8 @@ Audit::Audit(const ExplainRequest& request, Subject subject, Shard shard, Worker
                       .per_instance = request.per_instance,
                       .evaluations = plan_.evaluations,
                       .max_memory = request.max_memory,
-                      .table_bytes = subject_.bytes};
+                      .table_bytes = subject_.bytes,
+                      .engine_bytes = subject_.engine_bytes};
   if (request.policy == "paper") {
     plan_paper(budget, draws);
   } else if (enumerates(budget) || (request.per_instance && !request.amortise)) {
@@ -85,8 +86,19 @@ Audit::Audit(const ExplainRequest& request, Subject subject, Shard shard, Worker
                       static_cast<double>(workers_.threads());
 }
 
+// Whole lattices are cheap where the engine knows them; everything else goes row by row.
+std::uint64_t Audit::default_budget(const ExplainRequest& request) const {
+  const Budget lattice{.players = subject_.players.size(),
+                       .instances = subject_.instances,
+                       .background_rows = subject_.background_rows,
+                       .per_instance = request.per_instance,
+                       .evaluations = kWholeLatticeBudget};
+  const bool whole = subject_.engine_bytes != 0 && request.policy != "paper" && enumerates(lattice);
+  return whole ? kWholeLatticeBudget : kDefaultBudget;
+}
+
 std::uint64_t Audit::evaluations(const ExplainRequest& request, const DrawOptions& draws) {
-  if (request.time.empty()) return request.budget.value_or(kDefaultBudget);
+  if (request.time.empty()) return request.budget.value_or(default_budget(request));
   const double seconds = parse_time(request.time);
   constexpr double kProbe = .05;  // of the time
   constexpr double kSpent = .85;  // on evaluations; the rest is for the probe, the analysis and surprises

@@ -73,6 +73,7 @@ class Audit {
   Audit(const ExplainRequest& request, Subject subject, Shard shard, Workers& workers,
         const Resumed& resumed);
   void describe(const ExplainRequest& request);
+  std::uint64_t default_budget(const ExplainRequest& request) const;
   std::uint64_t evaluations(const ExplainRequest& request, const DrawOptions& draws);
   void plan_lattice(const Budget& budget, DrawOptions draws, std::size_t look);
   void take_draws(const DrawOptions& draws);

@@ -35,7 +35,8 @@ struct Subject {
   bool background_product = false;  // a sample of more pairs than can be enumerated
   std::vector<std::uint32_t> clusters;
 
-  std::uint64_t bytes = 0;  // held by the parts
+  std::uint64_t bytes = 0;         // held by the parts
+  std::uint64_t engine_bytes = 0;  // of an engine that knows whole lattices, at most; 0: the row engine
   double seconds_per_row = 0;
   std::string description;  // lines for the plan: model, data, background
   std::vector<Warning> warnings;

@@ -13,7 +13,7 @@
 #include "audit/subject.h"
 #include "core/hash.h"
 #include "core/version.h"
-#include "game/table_game.h"
+#include "game/tree_game.h"
 #include "hifi/error.h"
 #include "masking/background.h"
 
@@ -83,6 +83,8 @@ AuditInputs open_inputs(const ExplainRequest& request) {
   return inputs;
 }
 
+constexpr double kTieTolerance = 5e-5;  // of whole lattices, see ModelInfo
+
 // A model on a table, with all that its game refers to.
 class TableParts {
  public:
@@ -93,14 +95,14 @@ class TableParts {
     loss_summary_ = summarise_losses(*loss_, probe.predictions, truth_, background_.is_data);
     if (!request.check_predictions.empty()) check_predictions(*model_, instances_, request.check_predictions);
     batch_rows_ = request.batch.value_or(model_->info().batch_rows);
-    game_ = std::make_unique<TableGame>(*model_, *loss_, players_, instances_, truth_, background_.frame,
-                                        batch_rows_);
+    make_game(request);
   }
 
   Subject subject(const ExplainRequest& request);
 
  private:
   void take(const ExplainRequest& request, AuditInputs inputs);
+  void make_game(const ExplainRequest& request);
   void match_columns(const ExplainRequest& request, const Table& data);
   void check_background_memory(const ExplainRequest& request) const;
   std::vector<Warning> warnings() const;
@@ -115,6 +117,7 @@ class TableParts {
   Background background_;
   std::unique_ptr<Loss> loss_;
   std::unique_ptr<TableGame> game_;
+  std::uint64_t engine_bytes_ = 0;
   std::size_t batch_rows_ = 0;
   std::string data_hash_;
   double seconds_per_row_ = 0;
@@ -148,6 +151,21 @@ void TableParts::take(const ExplainRequest& request, AuditInputs inputs) {
   background_ = make_background(request.background, inputs.background, instances_, columns_, players_,
                                 request.exact, request.seed);
   data_hash_ = hex_hash(frame_hash(instances_, columns_) + fmt::format(" {}", hash_numbers(truth_, 0).low));
+}
+
+// The engine for whole lattices takes an eighth of the memory, unless it cannot do with so little.
+void TableParts::make_game(const ExplainRequest& request) {
+  auto trees = request.fast_lattice ? make_tree_layout(*model_, *loss_, players_) : nullptr;
+  if (trees == nullptr) {
+    game_ = std::make_unique<TableGame>(*model_, *loss_, players_, instances_, truth_, background_.frame,
+                                        batch_rows_);
+    return;
+  }
+  constexpr std::size_t kThreads = 16;  // what is planned must not depend on the machine
+  const std::uint64_t limit = request.max_memory / 8;
+  engine_bytes_ = tree_room(*trees, instances_.rows, background_.frame.rows, kThreads, limit).bytes;
+  game_ = std::make_unique<TreeGame>(std::move(trees), limit, *model_, *loss_, players_, instances_, truth_,
+                                     background_.frame, batch_rows_);
 }
 
 void TableParts::match_columns(const ExplainRequest& request, const Table& data) {
@@ -248,7 +266,8 @@ std::string TableParts::provenance(const ExplainRequest& request) const {
         {"rows", background_.frame.rows},
         {"hash", background_.hash}}},
       {"columns", groups},
-      {"loss_range", nlohmann::ordered_json::parse(loss_summary_.to_json())}};
+      {"loss_range", nlohmann::ordered_json::parse(loss_summary_.to_json())},
+      {"engine", engine_bytes_ != 0 ? "trees" : "rows"}};
   return result.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
@@ -258,7 +277,7 @@ Subject TableParts::subject(const ExplainRequest& request) {
           .loss = std::string(loss_name(loss_->kind())),
           .measure = loss_->kind() == LossKind::prediction ? "prediction" : "loss",
           .loss_range = loss_->range(),
-          .tie_tolerance = model_->info().tie_tolerance,
+          .tie_tolerance = std::max(model_->info().tie_tolerance, engine_bytes_ != 0 ? kTieTolerance : 0),
           .batch_rows = batch_rows_,
           .instances = instances_.rows,
           .background_rows = background_.frame.rows,
@@ -267,6 +286,7 @@ Subject TableParts::subject(const ExplainRequest& request) {
           .background_product = background_.product,
           .clusters = clusters_,
           .bytes = 8 * (instances_.values.size() + background_.frame.values.size()),
+          .engine_bytes = engine_bytes_,
           .seconds_per_row = seconds_per_row_,
           .description = fmt::format("model       {}\ndata        {}, {} loss\nbackground  {}, hash {}\n",
                                      request.model, request.data, loss_name(loss_->kind()),

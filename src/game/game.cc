@@ -32,6 +32,11 @@ void reduce(std::span<const Draw> draws, std::span<const double> losses, std::si
 
 }  // namespace
 
+std::uint64_t Game::unit_draws() const {
+  const std::uint64_t chunk = std::min<std::uint64_t>(std::uint64_t{1} << players(), kLatticeChunk);
+  return std::max<std::uint64_t>(1, kUnitEvaluations / chunk);
+}
+
 void Game::accumulate(std::span<const Draw> draws, BlockSums& sums, Workers& workers) {
   const std::size_t lattice = std::size_t{1} << players();
   const std::size_t chunk = std::min(kLatticeChunk, lattice);

@@ -47,6 +47,9 @@ class CoalitionList {
 // Coalitions per call of `losses` when a lattice is summed up.
 inline constexpr std::size_t kLatticeChunk = 65'536;
 
+// Evaluations of one unit of work of the row engine: what is in memory as single losses.
+inline constexpr std::uint64_t kUnitEvaluations = 1U << 20;
+
 // Where sums over draws go: for each coalition of the list one sum per background block, one per round
 // block (none in exact mode), and one of squares.
 struct BlockSums {
@@ -73,6 +76,10 @@ class Game {
   // Adds the losses of all 2^players coalitions into the blocks of each draw, in the order of the draws.
   // Engines that know a whole lattice at once override it; the sums must be those of `losses`.
   virtual void accumulate(std::span<const Draw> draws, BlockSums& sums, Workers& workers);
+
+  // Draws that make one call of `accumulate` in a run: a unit of work, what a kill between two saves may lose
+  // at least. Sums are taken unit by unit, so it depends on nothing but the game.
+  virtual std::uint64_t unit_draws() const;
 
  private:
   std::vector<double> buffer_;  // single losses of `accumulate`, kept for its next call

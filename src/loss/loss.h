@@ -38,6 +38,7 @@ class Loss {
   Loss(const LossOptions& options, const ModelInfo& model);
 
   LossKind kind() const { return kind_; }
+  Link link() const { return link_; }
   std::size_t outputs() const { return outputs_; }
   // Largest minus smallest loss that can occur; absent if unbounded. Log loss counts as unbounded: its bound
   // is where we clip it.

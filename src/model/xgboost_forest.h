@@ -12,6 +12,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "model/tree_ensemble.h"
+
 namespace hifi::xgboost {
 
 // The arrays of one tree as the file has them, not yet checked.
@@ -38,6 +40,10 @@ class Forest {
   Scratch make_scratch() const;
   // REQUIRES: count <= kBlockRows. The margin of row r in group g is margins[g * kBlockRows + r].
   void predict_block(const double* rows, std::size_t count, Scratch& scratch) const;
+
+  // The trees and base margins as TreeEnsemble gives them; `decide` is its function of the same name.
+  Ensemble ensemble() const;
+  void decide(const double* rows, std::size_t count, Scratch& scratch, std::uint8_t* right) const;
 
  private:
   // A leaf points to itself: no input is below NaN, and left + 1 is the leaf. So rows of one block can
@@ -73,6 +79,9 @@ class Forest {
   void walk(const Tree& tree, std::size_t count, const float* inputs, float* margins) const;
   void walk_categorical(const Tree& tree, std::size_t count, const float* inputs, float* margins) const;
   bool goes_right(const CategorySet& set, float category) const;
+  std::size_t node_count(std::size_t tree) const;
+  static bool leaf_at(const Node* nodes, std::size_t node) { return nodes[node].left + 1 == node; }
+  void decide_node(const Tree& tree, std::size_t node, const float* inputs, std::uint8_t* right) const;
 
   std::size_t width_;
   std::vector<float> base_margins_;

@@ -23,7 +23,7 @@ constexpr std::size_t kMaxColumns = std::size_t{1} << 26;  // what Forest can ad
 constexpr std::size_t kMaxClasses = 1 << 16;
 constexpr std::string_view kSaveHint = "save it with booster.save_model(\"model.json\")";
 
-class XgboostModel : public Model {
+class XgboostModel : public Model, public TreeEnsemble {
  public:
   XgboostModel(ModelInfo info, Transform transform, Forest forest)
       : info_(std::move(info)), transform_(transform), forest_(std::move(forest)) {}
@@ -41,6 +41,20 @@ class XgboostModel : public Model {
       transform_margins(transform_, scratch.margins.data(), info_.outputs, Forest::kBlockRows, block,
                         out.data() + first * info_.outputs);
     }
+  }
+
+  Ensemble ensemble() const override {
+    Ensemble ensemble = forest_.ensemble();
+    ensemble.identity = transform_ == Transform::identity;
+    return ensemble;
+  }
+  void decide(std::span<const double> rows, std::size_t count, std::span<std::uint8_t> right) const override {
+    Forest::Scratch scratch = forest_.make_scratch();
+    forest_.decide(rows.data(), count, scratch, right.data());
+  }
+  void transform(std::span<const double> margins, std::size_t count, std::span<double> out) const override {
+    const std::vector<float> rounded(margins.begin(), margins.end());
+    transform_margins(transform_, rounded.data(), info_.outputs, count, count, out.data());
   }
 
  private:

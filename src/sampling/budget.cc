@@ -186,7 +186,8 @@ DrawChoice choose_draws(const Budget& budget) {
     const std::size_t kept = instance + background + round + 1;
     choice.memory_bytes = static_cast<std::uint64_t>(
                               lattice_bytes(budget.players, lattice_arrays(instance, background, round))) +
-                          16 * kUnitEvaluations + budget.table_bytes;
+                          (budget.engine_bytes != 0 ? budget.engine_bytes : 16 * kUnitEvaluations) +
+                          budget.table_bytes;
     choice.run_file_bytes = static_cast<std::uint64_t>(lattice_bytes(budget.players, kept));
     if (budget.per_instance) {
       const std::size_t own = (round > 0 ? round : background) + 1;

@@ -10,6 +10,7 @@
 namespace hifi {
 
 inline constexpr std::uint64_t kDefaultBudget = 4'000'000;
+inline constexpr std::uint64_t kWholeLatticeBudget = 1'000'000'000;  // of engines that know whole lattices
 inline constexpr std::size_t kMaxExactPlayers = 24;
 
 struct Budget {
@@ -21,7 +22,8 @@ struct Budget {
   bool per_instance = false;                   // whole rounds, and a lattice of each instance is held
   std::uint64_t evaluations = kDefaultBudget;  // (coalition, draw) evaluations; ignored if exact
   std::uint64_t max_memory = 0;
-  std::uint64_t table_bytes = 0;  // data and background as they are held
+  std::uint64_t table_bytes = 0;   // data and background as they are held
+  std::uint64_t engine_bytes = 0;  // of a whole-lattice engine; 0: the row engine
 };
 
 struct DrawChoice {

@@ -41,8 +41,7 @@ class Saver {
 void run_exhaustive(Game& game, const DrawPlan& draws, const RunPlan& plan, LatticeState& state,
                     LatticeStore* store, Workers& workers, Progress& progress) {
   const std::uint64_t coalitions = std::uint64_t{1} << game.players();
-  const std::uint64_t unit =
-      std::max<std::uint64_t>(1, kUnitEvaluations / std::min<std::uint64_t>(coalitions, kLatticeChunk));
+  const std::uint64_t unit = game.unit_draws();
   std::vector<Draw> batch;
   Saver saver(store, state);
   while (state.block < plan.end_block()) {

@@ -11,10 +11,6 @@
 
 namespace hifi {
 
-// Evaluations of one unit of work: what is in memory as single losses, and what a kill between two saves may
-// lose at least.
-inline constexpr std::uint64_t kUnitEvaluations = 1U << 20;
-
 // Runs the blocks of the plan from `state` on. With a store, the state is saved whenever saving has become
 // cheap against the work since the last time, and before Error(interrupted) is thrown.
 void run_exhaustive(Game& game, const DrawPlan& draws, const RunPlan& plan, LatticeState& state,
