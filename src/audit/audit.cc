@@ -81,6 +81,12 @@ Audit::Audit(const ExplainRequest& request, Subject subject, Shard shard, Worker
     plan_search(budget, draws);
   }
   check_band(plan_);
+  if (subject_.engine_bytes != 0 && plan_.policy == "exhaustive") {
+    constexpr double kProbe = .1;  // seconds
+    forecast_.seconds = static_cast<double>(forecast_.evaluations) /
+                        evaluations_per_second(*subject_.game, draws, kProbe, workers_);
+    return;
+  }
   constexpr double kOverhead = 50e-9;  // building, hashing and summing a row
   forecast_.seconds = static_cast<double>(forecast_.evaluations) * (subject_.seconds_per_row + kOverhead) /
                       static_cast<double>(workers_.threads());
