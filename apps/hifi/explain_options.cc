@@ -36,6 +36,11 @@ void ExplainOptions::add_to(CLI::App& verb) {
   verb.add_option("--link", r.link, "Turn outputs into probabilities: softmax or sigmoid")
       ->check(CLI::IsMember({"softmax", "sigmoid"}))
       ->type_name("LINK");
+  verb.add_option("--expected", r.expected,
+                  "loss: the mean loss over the background (default); prediction: the loss of the mean "
+                  "prediction, as in SAGE")
+      ->check(CLI::IsMember({"loss", "prediction"}))
+      ->type_name("WHAT");
   auto* exact =
       verb.add_flag("--exact", r.exact, "All coalitions x all pairs of instance and background row");
   verb.add_option("--budget", r.budget,

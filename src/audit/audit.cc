@@ -119,6 +119,7 @@ void Audit::describe(const ExplainRequest& request) {
   plan_.players = subject_.players;
   plan_.loss = subject_.loss;
   plan_.measure = subject_.measure;
+  plan_.expected = subject_.expected;
   plan_.options = request.to_json();
   plan_.seed = request.seed;
   plan_.rows = plan_.instances = subject_.instances;

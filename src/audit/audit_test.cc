@@ -120,7 +120,8 @@ TEST(Audit, PlanAndForecast) {
   const auto provenance = nlohmann::ordered_json::parse(audit.plan().provenance);
   Names keys;
   for (const auto& [key, value] : provenance.items()) keys.push_back(key);
-  EXPECT_EQ(keys, (Names{"seed", "version", "model", "data", "background", "columns", "loss_range", "engine"}));
+  EXPECT_EQ(keys,
+            (Names{"seed", "version", "model", "data", "background", "columns", "loss_range", "engine"}));
   EXPECT_EQ(provenance["data"]["rows"], 3);
   EXPECT_EQ(provenance["data"]["target"], "y");
 }

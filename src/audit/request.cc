@@ -39,6 +39,7 @@ void for_each_field(Request& r, Visit visit) {
   visit("confidence", r.confidence);
   visit("batch", r.batch);
   visit("max_memory", r.max_memory);
+  visit("expected", r.expected);
   visit("fast_lattice", r.fast_lattice);
   visit("check_predictions", r.check_predictions);
 }

@@ -33,7 +33,8 @@ struct ExplainRequest {
   double confidence = 0.95;
   std::optional<std::size_t> batch;
   std::uint64_t max_memory = std::uint64_t{4} << 30;
-  bool fast_lattice = true;  // whole lattices at once where the model allows it
+  std::string expected = "loss";  // or prediction: the loss of the mean prediction over the background
+  bool fast_lattice = true;       // whole lattices at once where the model allows it
   std::string check_predictions;
 
   std::string to_json() const;

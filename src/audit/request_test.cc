@@ -35,6 +35,7 @@ ExplainRequest full_request() {
           .confidence = 0.1 + 0.2,
           .batch = 7,
           .max_memory = 12345,
+          .expected = "prediction",
           .fast_lattice = false,
           .check_predictions = "p.csv"};
 }
@@ -61,7 +62,7 @@ TEST(Request, EveryFieldIsStored) {
   // A field that is added to the request but not to its JSON would be lost on resume.
   const json full = json::parse(full_request().to_json());
   const json plain = json::parse(ExplainRequest{}.to_json());
-  EXPECT_EQ(full.size(), 25U);
+  EXPECT_EQ(full.size(), 26U);
   for (const auto& [key, value] : full.items()) EXPECT_NE(value, plain.at(key)) << key;
 }
 

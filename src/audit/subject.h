@@ -23,6 +23,7 @@ struct Subject {
 
   std::string loss;
   std::string measure = "loss";
+  std::string expected = "loss";
   std::optional<double> loss_range;  // of a bounded loss
   double tie_tolerance = 0;
   std::size_t batch_rows = 0;

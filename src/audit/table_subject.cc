@@ -12,7 +12,9 @@
 #include "audit/loss_summary.h"
 #include "audit/subject.h"
 #include "core/hash.h"
+#include "core/random.h"
 #include "core/version.h"
+#include "game/expected_game.h"
 #include "game/tree_game.h"
 #include "hifi/error.h"
 #include "masking/background.h"
@@ -103,6 +105,7 @@ class TableParts {
  private:
   void take(const ExplainRequest& request, AuditInputs inputs);
   void make_game(const ExplainRequest& request);
+  void expect_predictions(Subject& subject) const;
   void match_columns(const ExplainRequest& request, const Table& data);
   void check_background_memory(const ExplainRequest& request) const;
   std::vector<Warning> warnings() const;
@@ -116,7 +119,8 @@ class TableParts {
   std::vector<std::uint32_t> clusters_;
   Background background_;
   std::unique_ptr<Loss> loss_;
-  std::unique_ptr<TableGame> game_;
+  std::unique_ptr<Game> game_;
+  std::vector<std::uint32_t> averaged_;  // background rows under --expected prediction; empty: expected loss
   std::uint64_t engine_bytes_ = 0;
   std::size_t batch_rows_ = 0;
   std::string data_hash_;
@@ -155,6 +159,17 @@ void TableParts::take(const ExplainRequest& request, AuditInputs inputs) {
 
 // The engine for whole lattices takes an eighth of the memory, unless it cannot do with so little.
 void TableParts::make_game(const ExplainRequest& request) {
+  if (request.expected == "prediction") {
+    // All rows, or a sample of them that the seed chooses.
+    constexpr std::size_t kAveraged = 512;
+    averaged_ = RandomStream(request.seed, Purpose::background_order).permutation(background_.frame.rows);
+    if (!request.exact && averaged_.size() > kAveraged) averaged_.resize(kAveraged);
+    std::sort(averaged_.begin(), averaged_.end());
+    game_ = std::make_unique<ExpectedGame>(
+        ExpectedGame::Parts{*model_, *loss_, players_, instances_, truth_, background_.frame}, averaged_,
+        batch_rows_);
+    return;
+  }
   auto trees = request.fast_lattice ? make_tree_layout(*model_, *loss_, players_) : nullptr;
   if (trees == nullptr) {
     game_ = std::make_unique<TableGame>(*model_, *loss_, players_, instances_, truth_, background_.frame,
@@ -264,36 +279,62 @@ std::string TableParts::provenance(const ExplainRequest& request) const {
        {{"kind", is_background_table(request.background) ? "table" : request.background},
         {"description", background_.description},
         {"rows", background_.frame.rows},
-        {"hash", background_.hash}}},
+        {"hash", background_.hash},
+        {"averaged",
+         averaged_.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(averaged_.size())}}},
       {"columns", groups},
       {"loss_range", nlohmann::ordered_json::parse(loss_summary_.to_json())},
       {"engine", engine_bytes_ != 0 ? "trees" : "rows"}};
   return result.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
+// A draw is an instance, with the whole background within it.
+void TableParts::expect_predictions(Subject& subject) const {
+  subject.expected = "prediction";
+  subject.background_rows = 1;
+  subject.background_is_data = false;
+  subject.background_fixed = true;
+  subject.background_product = false;
+  subject.seconds_per_row *= static_cast<double>(averaged_.size());
+  subject.description += fmt::format(
+      "expected    prediction: its mean over {} background rows, then the loss\n", averaged_.size());
+  subject.notes.push_back("intervals are about the instances; the background is taken as given");
+  if (averaged_.size() == background_.frame.rows || loss_->kind() == LossKind::squared ||
+      loss_->kind() == LossKind::prediction)
+    return;
+  subject.warnings.push_back(
+      {"background_subset",
+       fmt::format("the prediction is averaged over {} of {} background rows, and {} loss of such a "
+                   "mean is biased: --exact takes all",
+                   averaged_.size(), background_.frame.rows, loss_name(loss_->kind()))});
+}
+
 Subject TableParts::subject(const ExplainRequest& request) {
-  return {.game = game_.get(),
-          .players = players_.names,
-          .loss = std::string(loss_name(loss_->kind())),
-          .measure = loss_->kind() == LossKind::prediction ? "prediction" : "loss",
-          .loss_range = loss_->range(),
-          .tie_tolerance = std::max(model_->info().tie_tolerance, engine_bytes_ != 0 ? kTieTolerance : 0),
-          .batch_rows = batch_rows_,
-          .instances = instances_.rows,
-          .background_rows = background_.frame.rows,
-          .background_is_data = background_.is_data,
-          .background_fixed = background_.fixed,
-          .background_product = background_.product,
-          .clusters = clusters_,
-          .bytes = 8 * (instances_.values.size() + background_.frame.values.size()),
-          .engine_bytes = engine_bytes_,
-          .seconds_per_row = seconds_per_row_,
-          .description = fmt::format("model       {}\ndata        {}, {} loss\nbackground  {}, hash {}\n",
-                                     request.model, request.data, loss_name(loss_->kind()),
-                                     background_.description, background_.hash.substr(0, 8)),
-          .warnings = warnings(),
-          .notes = notes_,
-          .provenance = provenance(request)};
+  Subject subject{
+      .game = game_.get(),
+      .players = players_.names,
+      .loss = std::string(loss_name(loss_->kind())),
+      .measure = loss_->kind() == LossKind::prediction ? "prediction" : "loss",
+      .loss_range = loss_->range(),
+      .tie_tolerance = std::max(model_->info().tie_tolerance, engine_bytes_ != 0 ? kTieTolerance : 0),
+      .batch_rows = batch_rows_,
+      .instances = instances_.rows,
+      .background_rows = background_.frame.rows,
+      .background_is_data = background_.is_data,
+      .background_fixed = background_.fixed,
+      .background_product = background_.product,
+      .clusters = clusters_,
+      .bytes = 8 * (instances_.values.size() + background_.frame.values.size()),
+      .engine_bytes = engine_bytes_,
+      .seconds_per_row = seconds_per_row_,
+      .description = fmt::format("model       {}\ndata        {}, {} loss\nbackground  {}, hash {}\n",
+                                 request.model, request.data, loss_name(loss_->kind()),
+                                 background_.description, background_.hash.substr(0, 8)),
+      .warnings = warnings(),
+      .notes = notes_,
+      .provenance = provenance(request)};
+  if (!averaged_.empty()) expect_predictions(subject);
+  return subject;
 }
 
 }  // namespace
