@@ -24,6 +24,13 @@ Run add_decompose(CLI::App& app);
 Run add_indices(CLI::App& app);
 Run add_verify(CLI::App& app);
 
+// What is told after a profile.
+struct Appendix {
+  std::string text;
+  std::string json_key;  // of the profile; empty: none
+  std::string json;
+};
+
 // Where results go.
 struct Output {
   std::string json;  // path, or - for standard output
@@ -36,7 +43,7 @@ struct Output {
   void add_to(CLI::App& verb);
   // Before a long run, so that it is not lost at its end. Throws Error(input) naming the path.
   void check() const;
-  void write(const Profile& profile) const;
+  void write(const Profile& profile, const Appendix& appendix = {}) const;
   // A line on standard error, unless --quiet.
   void say(const std::string& line) const;
   // A progress bar on standard error, if that is a terminal and not --quiet.

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -11,6 +12,7 @@
 #include "explain_options.h"
 #include "hifi/error.h"
 #include "run.h"
+#include "stress.h"
 
 namespace hifi::app {
 
@@ -20,6 +22,7 @@ struct Explain {
   ExplainOptions options;
   Output output;
   std::string out;
+  std::string stress;
 
   void operator()() {
     const ExplainRequest request = options.request();
@@ -35,14 +38,25 @@ struct Explain {
                           "continue it with `hifi resume`, remove it, or choose another name");
       check_writable(out);
     }
+    if (!stress.empty() && shard.count > 1) {
+      throw Error(ErrorCode::usage, "--stress-background gives a profile, --shard does not",
+                  "leave one of them out");
+    }
     Workers workers(output.threads);
     Audit audit(request, shard, workers);
+    StressTest stress_test(request, split_list("--stress-background", stress), workers);
     parse_pairs(output.pairs, audit.plan().players);  // before the run, not at its end
     output.say(plan_text(audit));
     std::optional<RunFile> file;
     if (!out.empty()) file.emplace(RunFile::create(out, audit.plan().to_json()));
     try {
-      run_and_report(audit, file ? &*file : nullptr, output, workers);
+      std::function<Appendix(const Profile&)> appendix;
+      if (!stress.empty()) {
+        appendix = [&](const Profile& profile) {
+          return stress_test.run({request.background, audit.off_distribution(), profile}, output);
+        };
+      }
+      run_and_report(audit, file ? &*file : nullptr, output, workers, appendix);
     } catch (const Error& error) {
       // Bad input that showed only now (an output that is no probability): nothing worth to resume.
       if (error.code() == ErrorCode::input && file && !is_complete(*file, audit.plan())) {
@@ -64,6 +78,9 @@ Run add_explain(CLI::App& app) {
   verb->add_option("--out", run->out,
                    "Keep the run in this file, so that it can be resumed, merged and analysed")
       ->type_name("run.hifi");
+  verb->add_option("--stress-background", run->stress,
+                   "Repeat the audit under these backgrounds and say which conclusions survive")
+      ->type_name("B,B,..");
   run->output.add_to(*verb);
   verb->footer(
       "Example (`hifi demo --keep demo` makes the files):\n"

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "audit/profile.h"
 #include "command.h"
@@ -56,17 +57,24 @@ void Output::check() const {
 
 std::string Output::csv_file(const char* name) const { return (std::filesystem::path(csv) / name).string(); }
 
-void Output::write(const Profile& profile) const {
+void Output::write(const Profile& profile, const Appendix& appendix) const {
   std::vector<NewFile> files;
   if (!csv.empty()) {
     ProfileCsv tables = profile_csv(profile);
     files.push_back({csv_file("features.csv"), std::move(tables.features)});
     files.push_back({csv_file("pairs.csv"), std::move(tables.pairs)});
   }
-  if (!json.empty() && json != "-") files.push_back({json, profile_json(profile)});
+  std::string text;
+  if (!json.empty()) text = profile_json(profile);
+  if (!json.empty() && !appendix.json_key.empty()) {
+    auto document = nlohmann::ordered_json::parse(text);
+    document[appendix.json_key] = nlohmann::ordered_json::parse(appendix.json);
+    text = document.dump(1) + "\n";
+  }
+  if (!json.empty() && json != "-") files.push_back({json, text});
   write_files(files);
-  if (json == "-") return print(profile_json(profile));
-  if (!quiet) print(profile_text(profile, {.colour = wants_colour()}));
+  if (json == "-") return print(text);
+  if (!quiet) print(profile_text(profile, {.colour = wants_colour()}) + appendix.text);
 }
 
 void Output::say(const std::string& line) const {

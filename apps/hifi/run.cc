@@ -30,7 +30,8 @@ RunResult run_with_hint(Audit& audit, RunFile* file, const Output& output) {
 
 }  // namespace
 
-void run_and_report(Audit& audit, RunFile* file, const Output& output, Workers& workers) {
+void run_and_report(Audit& audit, RunFile* file, const Output& output, Workers& workers,
+                    const std::function<Appendix(const Profile&)>& appendix) {
   const auto start = std::chrono::steady_clock::now();
   const RunResult result = run_with_hint(audit, file, output);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
@@ -46,7 +47,7 @@ void run_and_report(Audit& audit, RunFile* file, const Output& output, Workers& 
     return;
   }
   const Profile profile = make_profile(plan, result, output.pairs, workers);
-  output.write(profile);
+  output.write(profile, appendix ? appendix(profile) : Appendix{});
   if (audit.precision() && !audit.precision()->is_met(profile)) {
     throw Error(
         ErrorCode::precision,

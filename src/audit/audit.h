@@ -64,6 +64,9 @@ class Audit {
   const Forecast& forecast() const { return forecast_; }
   const std::string& description() const { return subject_.description; }  // lines of the plan
   const std::vector<std::string>& notes() const { return subject_.notes; }
+  std::optional<double> off_distribution() const {
+    return subject_.off_distribution ? subject_.off_distribution() : std::nullopt;
+  }
   std::uint64_t model_rows() const { return subject_.game->model_rows(); }
 
   // Runs to the end; with a file, from its last saved state.

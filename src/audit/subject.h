@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -43,6 +44,8 @@ struct Subject {
   std::vector<Warning> warnings;
   std::vector<std::string> notes;
   std::string provenance;  // JSON
+  // How far masked rows are from the data (masking/off_distribution.h); none for games without rows.
+  std::function<std::optional<double>()> off_distribution;
 };
 
 // What a table audit works on. `background` is the table that the request names, if it names one.

@@ -18,6 +18,7 @@
 #include "game/tree_game.h"
 #include "hifi/error.h"
 #include "masking/background.h"
+#include "masking/off_distribution.h"
 
 namespace hifi {
 
@@ -332,7 +333,10 @@ Subject TableParts::subject(const ExplainRequest& request) {
                                  background_.description, background_.hash.substr(0, 8)),
       .warnings = warnings(),
       .notes = notes_,
-      .provenance = provenance(request)};
+      .provenance = provenance(request),
+      .off_distribution = [this, seed = request.seed] {
+        return hifi::off_distribution(instances_, background_.frame, columns_, players_, seed);
+      }};
   if (!averaged_.empty()) expect_predictions(subject);
   return subject;
 }

@@ -32,7 +32,7 @@ TEST(Verify, SeesAWrongSignOfDelta) {
   broken = our_machinery();
   broken.decompose = [](std::size_t players, std::span<const double> losses) {
     ScanResult scan = our_machinery().decompose(players, losses);
-    for (PairProfile& pair : scan.pairs) std::swap(pair.S, pair.R);
+    for (PairProfile& pair : scan.pairs) std::swap(pair.S.value, pair.R.value);
     return scan;
   };
   EXPECT_GT(failures(broken, "T1"), 0U);

@@ -56,11 +56,14 @@ std::optional<double> off_distribution(const Frame& data, const Frame& backgroun
   RandomStream random(seed, Purpose::probe, 1);
   std::vector<std::uint32_t> rows = random.permutation(data.rows);
   rows.resize(std::min(rows.size(), kDataRows));
-  // A masked row keeps a part of its own instance: that one does not count as a neighbour.
-  const auto nearest = [&](std::span<const double> row, std::uint32_t except) {
+  // A masked row keeps a part of its instance and of its background row: these do not count as neighbours.
+  const auto nearest = [&](std::span<const double> row, std::uint32_t instance,
+                           std::span<const double> other) {
     double least = HUGE_VAL;
-    for (const std::uint32_t r : rows)
-      if (r != except) least = std::min(least, distance.squared(row, data.row(r)));
+    for (const std::uint32_t r : rows) {
+      if (r == instance || std::equal(other.begin(), other.end(), data.row(r).begin())) continue;
+      least = std::min(least, distance.squared(row, data.row(r)));
+    }
     return std::sqrt(least);
   };
   double masked = 0, own = 0;
@@ -69,17 +72,20 @@ std::optional<double> off_distribution(const Frame& data, const Frame& backgroun
     const auto instance = static_cast<std::uint32_t>(random.below(data.rows));
     const auto other = background.row(random.below(background.rows));
     row.assign(data.row(instance).begin(), data.row(instance).end());
-    own += nearest(row, instance);
-    // One player stays and one goes, where there are two: an unmixed row may be a row of the data.
-    const std::size_t stays = random.below(players.size());
-    const std::size_t goes =
-        (stays + 1 + random.below(std::max<std::size_t>(1, players.size() - 1))) % players.size();
-    for (std::size_t p = 0; p < players.size(); ++p) {
-      const bool drawn = random.below(2) == 1;
-      if (p != goes && (p == stays || !drawn)) continue;
+    const double alone = nearest(row, instance, other);
+    // A row of which nothing or everything is replaced is no hybrid.
+    std::vector<std::size_t> replaced;
+    do {
+      replaced.clear();
+      for (std::size_t p = 0; p < players.size(); ++p)
+        if (random.below(2) == 1) replaced.push_back(p);
+    } while (players.size() > 1 && (replaced.empty() || replaced.size() == players.size()));
+    for (const std::size_t p : replaced)
       for (const std::uint32_t c : players.columns[p]) row[c] = other[c];
-    }
-    masked += nearest(row, instance);
+    const double hybrid = nearest(row, instance, other);
+    if (std::isinf(alone) || std::isinf(hybrid)) continue;  // no third row
+    own += alone;
+    masked += hybrid;
   }
   if (own <= 0) return std::nullopt;
   return masked / own;

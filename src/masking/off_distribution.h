@@ -9,7 +9,8 @@
 
 namespace hifi {
 
-// The mean distance of masked rows (a random instance, a random background row, a random coalition) to the
+// The mean distance of masked rows (a random instance, a random background row, a random coalition that is
+// neither {} nor all) to the
 // nearest row of the data, over the mean distance of data rows to the nearest other one: about 1 if masked
 // rows look like data, larger the stranger they are. Columns are divided by their standard deviation;
 // categories and missing values are at distance 0 or 1. No classifier is trained. Absent with fewer than 3
