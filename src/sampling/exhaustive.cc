@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/interrupt.h"
+#include "hifi/error.h"
 
 namespace hifi {
 
@@ -53,7 +54,7 @@ void run_exhaustive(Game& game, const DrawPlan& draws, const RunPlan& plan, Latt
       check_interrupt();
       try {
         game.accumulate(batch, state.tile, workers);
-      } catch (...) {
+      } catch (const Error&) {
         // A lattice of one chunk has not been touched by the failed unit; a larger one keeps its last save.
         if (coalitions <= kLatticeChunk) saver.now();
         throw;
