@@ -196,3 +196,12 @@ def test_amortised_rows_share_the_contexts_of_the_mean(wide, hifi, profile, tmp_
 
 def test_too_many_players_for_every_row_names_the_way_out(wide, hifi):
     assert "--amortise" in hifi(*wide, "--per-instance", code=3).stderr
+
+
+def test_few_clusters_are_warned_about(case, profile, tmp_path):
+    table = (tmp_path / "d.csv").read_text().splitlines()
+    for clusters, warned in ((5, True), (30, False)):
+        rows = [f"{line},{k % clusters}" for k, line in enumerate(table[1:])]
+        (tmp_path / "d.csv").write_text("\n".join([table[0] + ",who", *rows]) + "\n")
+        codes = [w["code"] for w in profile(*case, "--cluster", "who", "--budget", 8 * 200)["warnings"]]
+        assert ("few_clusters" in codes) == warned

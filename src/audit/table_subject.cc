@@ -250,6 +250,15 @@ std::vector<Warning> TableParts::warnings() const {
                       fmt::format("the background has {} rows: intervals from fewer than {} are too short",
                                   background_.frame.rows, kSmallBackground)});
   }
+  constexpr std::size_t kFewClusters = 20;
+  const std::size_t clusters =
+      clusters_.empty() ? kFewClusters : 1 + *std::max_element(clusters_.begin(), clusters_.end());
+  if (clusters < kFewClusters) {
+    result.push_back(
+        {"few_clusters", fmt::format("the rows are in {} clusters, which count as so many observations: "
+                                     "intervals from fewer than {} are rough",
+                                     clusters, kFewClusters)});
+  }
   if (is_classification(loss_->kind())) {
     result.push_back(
         {"loss_curvature", fmt::format("under {} loss R and S include the curvature of the loss: a model "
