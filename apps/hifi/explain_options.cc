@@ -196,8 +196,8 @@ std::string plan_text(const Audit& audit) {
   text += work_text(plan, f);
   text += fmt::format("memory      {}; a run file takes {}\n", human_bytes(f.memory_bytes),
                       human_bytes(f.run_file_bytes));
-  if (plan.instance_blocks < 32 && plan.draws >= 32 && plan.players.size() > 18 &&
-      plan.policy == "exhaustive") {
+  if (plan.instance_blocks < std::min<std::uint64_t>(32, plan.instances) && plan.draws >= 32 &&
+      plan.players.size() > 18 && plan.policy == "exhaustive") {
     text += fmt::format("blocks      {} instead of 32, to stay within --max-memory\n", plan.instance_blocks);
   }
   text += fmt::format("time        about {}, from a short probe", human_seconds(f.seconds));

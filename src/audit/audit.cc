@@ -84,7 +84,7 @@ Audit::Audit(const ExplainRequest& request, Subject subject, Shard shard, Worker
   if (subject_.engine_bytes != 0 && plan_.policy == "exhaustive") {
     constexpr double kProbe = .1;  // seconds
     forecast_.seconds = static_cast<double>(forecast_.evaluations) /
-                        evaluations_per_second(*subject_.game, draws, kProbe, workers_);
+                        evaluations_per_second(*subject_.game, draws, true, kProbe, workers_);
     return;
   }
   constexpr double kOverhead = 50e-9;  // building, hashing and summing a row
@@ -108,8 +108,8 @@ std::uint64_t Audit::evaluations(const ExplainRequest& request, const DrawOption
   const double seconds = parse_time(request.time);
   constexpr double kProbe = .05;  // of the time
   constexpr double kSpent = .85;  // on evaluations; the rest is for the probe, the analysis and surprises
-  const double rate =
-      evaluations_per_second(*subject_.game, draws, std::min(1.0, kProbe * seconds), workers_);
+  const double rate = evaluations_per_second(*subject_.game, draws, subject_.engine_bytes != 0,
+                                             std::min(1.0, kProbe * seconds), workers_);
   const double affordable = std::min(9e18, kSpent * seconds * rate);
   return std::min(request.budget.value_or(UINT64_MAX), static_cast<std::uint64_t>(affordable));
 }

@@ -16,6 +16,7 @@ namespace hifi {
 namespace {
 
 constexpr std::size_t kLatticePlayers = 16;
+constexpr std::size_t kKnownLatticePlayers = 24;
 constexpr std::size_t kProbeCoalitions = 256;
 
 std::vector<Coalition> random_coalitions(std::size_t players, std::uint64_t seed) {
@@ -33,20 +34,24 @@ std::vector<Coalition> random_coalitions(std::size_t players, std::uint64_t seed
 
 }  // namespace
 
-double evaluations_per_second(Game& game, DrawOptions options, double seconds, Workers& workers) {
+double evaluations_per_second(Game& game, DrawOptions options, bool knows_lattices, double seconds,
+                              Workers& workers) {
   using Clock = std::chrono::steady_clock;
   const std::uint64_t pairs = std::uint64_t{options.instances} * options.background_rows;
   options.draws = std::min<std::uint64_t>(pairs, 32);
   const DrawPlan plan(options);
-  const bool lattice = game.players() <= kLatticePlayers;
+  const bool lattice = game.players() <= (knows_lattices ? kKnownLatticePlayers : kLatticePlayers);
   const std::size_t coalitions = lattice ? std::size_t{1} << game.players() : kProbeCoalitions;
   const std::vector<Coalition> list =
       lattice ? std::vector<Coalition>{} : random_coalitions(game.players(), options.seed);
-  BlockSums sums = zero_sums(lattice ? coalitions : 0, plan.background_blocks(), 0);
+  BlockSums sums = zero_sums(lattice ? coalitions : 0, 1, 0);
   double rate = 0;
   for (std::size_t count = 1, next = 0;; count *= 2) {
     std::vector<Draw> draws;
-    for (std::size_t k = 0; k < count; ++k, ++next) draws.push_back(plan.at(next % pairs));
+    for (std::size_t k = 0; k < count; ++k, ++next) {
+      draws.push_back(plan.at(next % pairs));
+      draws.back().background_block = 0;  // one array is enough
+    }
     const auto start = Clock::now();
     if (lattice) {
       game.accumulate(draws, sums, workers);

@@ -10,8 +10,9 @@
 namespace hifi {
 
 // (coalition, draw) evaluations per second, from a probe of at most about `seconds`. A whole lattice is timed
-// up to 16 players, single coalitions beyond.
-double evaluations_per_second(Game& game, DrawOptions options, double seconds, Workers& workers);
+// up to 16 players, and beyond if the game knows lattices (up to 24); else single coalitions.
+double evaluations_per_second(Game& game, DrawOptions options, bool knows_lattices, double seconds,
+                              Workers& workers);
 
 // "90", "30s", "5m", "2h" to seconds. Throws Error(usage) naming --time.
 double parse_time(const std::string& text);
