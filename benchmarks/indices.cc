@@ -14,22 +14,15 @@
 #include <fstream>
 #include <string>
 
-#include "core/random.h"
 #include "timing.h"
 
 namespace {
 
 using benchmarks::best_of;
+using benchmarks::random_table;
 using benchmarks::Time;
 using hifi::IndexKind;
 using hifi::IndexSet;
-
-std::vector<double> random_table(std::size_t players) {
-  hifi::RandomStream stream(1, hifi::Purpose::probe);
-  std::vector<double> losses(std::size_t{1} << players);
-  for (double& loss : losses) loss = stream.uniform();
-  return losses;
-}
 
 // SII by its definition: a weighted mean of mixed differences, one context at a time.
 double shapley_interaction(const std::vector<double>& losses, int players, std::uint64_t set) {

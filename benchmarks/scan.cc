@@ -15,7 +15,6 @@
 #include <fstream>
 #include <string>
 
-#include "core/random.h"
 #include "timing.h"
 
 namespace {
@@ -27,15 +26,9 @@ using hifi::Workers;
 using benchmarks::best_of;
 using benchmarks::peak_mebibytes;
 using benchmarks::print;
+using benchmarks::random_table;
 using benchmarks::subset_sums;
 using benchmarks::Time;
-
-std::vector<double> random_table(std::size_t players) {
-  hifi::RandomStream stream(1, hifi::Purpose::probe);
-  std::vector<double> losses(std::size_t{1} << players);
-  for (double& loss : losses) loss = stream.uniform();
-  return losses;
-}
 
 ScanResult scan(std::size_t players, const std::vector<double>& losses, std::size_t threads) {
   Workers workers(threads);

@@ -10,8 +10,19 @@
 #include <cstddef>
 #include <ctime>
 #include <functional>
+#include <vector>
+
+#include "core/random.h"
 
 namespace benchmarks {
+
+// A complete table of random losses: nothing ties.
+inline std::vector<double> random_table(std::size_t players) {
+  hifi::RandomStream stream(1, hifi::Purpose::probe);
+  std::vector<double> losses(std::size_t{1} << players);
+  for (double& loss : losses) loss = stream.uniform();
+  return losses;
+}
 
 // Processor time of all threads beside the time on the clock: the former hardly changes when others
 // use the machine.

@@ -120,8 +120,7 @@ PerInstance run_per_instance(Game& game, const DrawPlan& draws, const RunPlan& p
   PerInstance state = InstanceStore::load(file, plan, store.saved());
   const std::size_t coalitions = std::size_t{1} << plan.players.size();
   const std::uint64_t rounds = plan.draws / plan.instances;
-  const std::uint64_t unit =
-      std::max<std::uint64_t>(1, kUnitEvaluations / std::min(coalitions, kLatticeChunk));
+  const std::uint64_t unit = game.unit_draws();
   BlockSums tile = zero_sums(coalitions, plan.background_blocks, plan.round_blocks);
   for (std::size_t p = state.instances.size(); p < plan.instances; ++p) {
     clear(tile);
