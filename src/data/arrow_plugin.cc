@@ -312,9 +312,6 @@ void convert_typed(const arrow::Result<std::shared_ptr<arrow::Table>>& loaded, c
 }  // namespace hifi
 
 extern "C" {
-extern const char* const hifi_plugin_build_id;
-const char* const hifi_plugin_build_id = HIFI_BUILD_ID;
-
 void hifi_read_table(std::string& content, const hifi::ReadOptions& options, hifi::Table& table);
 void hifi_read_table(std::string& content, const hifi::ReadOptions& options, hifi::Table& table) {
   using hifi::TableFormat;
