@@ -88,3 +88,57 @@ def test_a_sample_of_a_large_background_is_corrected(hifi, profile, tmp_path):
 
 def test_unknown(case, hifi):
     assert "--expected" in hifi(*case[3][:-3], "--expected", "median", code=2).stderr
+
+
+@pytest.mark.parametrize("objective, loss", [("reg:squarederror", "squared"), ("reg:squarederror", "absolute"),
+                                             ("reg:squarederror", "prediction"), ("binary:logistic", "log"),
+                                             ("multi:softprob", "log"), ("multi:softprob", "brier")])
+def test_trees_against_the_row_engine_and_the_owner(profile, tmp_path, objective, loss):
+    import xgboost as xgb
+    rng = np.random.default_rng(11)
+    x = rng.normal(size=(300, 5)).astype(np.float32)
+    x[rng.random(x.shape) < 0.1] = np.nan
+    score = np.nan_to_num(x[:, 0] * x[:, 1] + x[:, 2])
+    y = score if "reg" in objective else np.digitize(score, [0] if "binary" in objective else [-1, 1])
+    booster = xgb.train({"objective": objective, "max_depth": 5, **({"num_class": 3} if "multi" in objective else {})},
+                        xgb.DMatrix(x, y), 30)
+    booster.save_model(tmp_path / "m.json")
+    write_csv(tmp_path / "d.csv", {**{f"f{i}": x[:20, i] for i in range(5)}, "y": y[:20]})
+    write_csv(tmp_path / "z.csv", {f"f{i}": x[100:190, i] for i in range(5)})
+    flags = ["explain", "--model", "m.json", "--data", "d.csv", "--target", "y", "--background", "z.csv", "--loss", loss,
+             "--expected", "prediction", "--exact", "--quiet"]
+    fast, rows = profile(*flags), profile(*flags, "--no-fast-lattice")
+    assert (fast["provenance"]["engine"], rows["provenance"]["engine"]) == ("trees", "rows")
+
+    def mean_loss(keep):
+        hybrids = np.where(keep, x[:20, None], x[None, 100:190]).reshape(-1, 5)
+        p = booster.predict(xgb.DMatrix(hybrids)).astype(float).reshape(20, 90, -1).mean(axis=1)
+        if loss == "prediction":
+            return -p.mean()
+        if p.shape[1] == 1:
+            error = p[:, 0] - y[:20]
+            return np.mean(error ** 2 if loss == "squared" else abs(error)) if loss != "log" else -np.mean(
+                np.log(np.where(y[:20] == 1, p[:, 0], 1 - p[:, 0])))
+        if loss == "log":
+            return -np.mean(np.log(p[np.arange(20), y[:20]]))
+        return np.mean(np.sum((p - np.eye(3)[y[:20]]) ** 2, axis=1))
+
+    empty = mean_loss(np.zeros(5, bool))
+    for i in range(5):
+        pi = empty - mean_loss(np.arange(5) == i)
+        for found in (fast, rows):
+            assert found["features"][i]["pi"]["value"] == pytest.approx(pi, abs=2e-5 * abs(empty) + 1e-6)
+        for key in ("U", "Lmax", "last"):
+            assert fast["features"][i][key]["value"] == pytest.approx(rows["features"][i][key]["value"], abs=2e-5 * abs(empty) + 1e-6)
+
+
+def test_a_linear_mean_takes_the_whole_background_under_a_budget(profile, tmp_path):
+    import xgboost as xgb
+    rng = np.random.default_rng(12)
+    x = rng.normal(size=(700, 3)).astype(np.float32)
+    y = x[:, 0] + x[:, 1] * x[:, 2]
+    xgb.train({"max_depth": 4}, xgb.DMatrix(x, y), 20).save_model(tmp_path / "m.json")
+    write_csv(tmp_path / "d.csv", {**{f"f{i}": x[:, i] for i in range(3)}, "y": y})
+    flags = ["explain", "--model", "m.json", "--data", "d.csv", "--target", "y", "--expected", "prediction", "--quiet"]
+    assert profile(*flags, "--budget", 8 * 200)["provenance"]["background"]["averaged"] == 700
+    assert profile(*flags, "--budget", 8 * 200, "--no-fast-lattice")["provenance"]["background"]["averaged"] == 512

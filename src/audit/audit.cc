@@ -82,9 +82,10 @@ Audit::Audit(const ExplainRequest& request, Subject subject, Shard shard, Worker
   }
   check_band(plan_);
   if (subject_.engine_bytes != 0 && plan_.policy == "exhaustive") {
-    constexpr double kProbe = .1;  // seconds
+    // A forecast is not worth more than a small part of the run.
+    const ProbeLimit probe{.seconds = .1, .evaluations = forecast_.evaluations / 16};
     forecast_.seconds = static_cast<double>(forecast_.evaluations) /
-                        evaluations_per_second(*subject_.game, draws, true, kProbe, workers_);
+                        evaluations_per_second(*subject_.game, draws, true, probe, workers_);
     return;
   }
   constexpr double kOverhead = 50e-9;  // building, hashing and summing a row
@@ -109,7 +110,7 @@ std::uint64_t Audit::evaluations(const ExplainRequest& request, const DrawOption
   constexpr double kProbe = .05;  // of the time
   constexpr double kSpent = .85;  // on evaluations; the rest is for the probe, the analysis and surprises
   const double rate = evaluations_per_second(*subject_.game, draws, subject_.engine_bytes != 0,
-                                             std::min(1.0, kProbe * seconds), workers_);
+                                             {.seconds = std::min(1.0, kProbe * seconds)}, workers_);
   const double affordable = std::min(9e18, kSpent * seconds * rate);
   return std::min(request.budget.value_or(UINT64_MAX), static_cast<std::uint64_t>(affordable));
 }

@@ -14,7 +14,7 @@
 #include "core/hash.h"
 #include "core/random.h"
 #include "core/version.h"
-#include "game/expected_game.h"
+#include "game/expected_tree_game.h"
 #include "game/tree_game.h"
 #include "hifi/error.h"
 #include "masking/background.h"
@@ -106,6 +106,7 @@ class TableParts {
  private:
   void take(const ExplainRequest& request, AuditInputs inputs);
   void make_game(const ExplainRequest& request);
+  void expect_game(std::unique_ptr<TreeLayout> trees, std::uint64_t limit);
   void expect_predictions(Subject& subject) const;
   void match_columns(const ExplainRequest& request, const Table& data);
   void check_background_memory(const ExplainRequest& request) const;
@@ -160,28 +161,39 @@ void TableParts::take(const ExplainRequest& request, AuditInputs inputs) {
 
 // The engine for whole lattices takes an eighth of the memory, unless it cannot do with so little.
 void TableParts::make_game(const ExplainRequest& request) {
+  auto trees = request.fast_lattice ? make_tree_layout(*model_, *loss_, players_) : nullptr;
+  const std::uint64_t limit = request.max_memory / 8;
   if (request.expected == "prediction") {
     // All rows, or a sample of them that the seed chooses.
     constexpr std::size_t kAveraged = 512;
     averaged_ = RandomStream(request.seed, Purpose::background_order).permutation(background_.frame.rows);
-    if (!request.exact && averaged_.size() > kAveraged) averaged_.resize(kAveraged);
+    const bool linear = trees != nullptr && ExpectedTreeGame::linear(*trees, *loss_);
+    if (!request.exact && !linear && averaged_.size() > kAveraged) averaged_.resize(kAveraged);
     std::sort(averaged_.begin(), averaged_.end());
-    game_ = std::make_unique<ExpectedGame>(
-        ExpectedGame::Parts{*model_, *loss_, players_, instances_, truth_, background_.frame}, averaged_,
-        batch_rows_);
+    expect_game(std::move(trees), limit);
     return;
   }
-  auto trees = request.fast_lattice ? make_tree_layout(*model_, *loss_, players_) : nullptr;
   if (trees == nullptr) {
     game_ = std::make_unique<TableGame>(*model_, *loss_, players_, instances_, truth_, background_.frame,
                                         batch_rows_);
     return;
   }
   constexpr std::size_t kThreads = 16;  // what is planned must not depend on the machine
-  const std::uint64_t limit = request.max_memory / 8;
   engine_bytes_ = tree_room(*trees, instances_.rows, background_.frame.rows, kThreads, limit).bytes;
   game_ = std::make_unique<TreeGame>(std::move(trees), limit, *model_, *loss_, players_, instances_, truth_,
                                      background_.frame, batch_rows_);
+}
+
+void TableParts::expect_game(std::unique_ptr<TreeLayout> trees, std::uint64_t limit) {
+  const ExpectedGame::Parts parts{*model_, *loss_, players_, instances_, truth_, background_.frame};
+  const std::uint64_t bytes =
+      trees == nullptr ? 0 : ExpectedTreeGame::bytes(*trees, *loss_, averaged_.size());
+  if (trees == nullptr || bytes > 4 * limit) {
+    game_ = std::make_unique<ExpectedGame>(parts, averaged_, batch_rows_);
+    return;
+  }
+  engine_bytes_ = std::max(bytes, limit);
+  game_ = std::make_unique<ExpectedTreeGame>(std::move(trees), engine_bytes_, parts, averaged_, batch_rows_);
 }
 
 void TableParts::match_columns(const ExplainRequest& request, const Table& data) {

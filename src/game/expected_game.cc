@@ -61,12 +61,17 @@ double ExpectedGame::evaluate(std::span<const double> predictions, double truth)
   const std::uint32_t only = 0;
   double loss = 0;
   parts_.loss.evaluate(mean, std::span(&only, 1), truth, std::span(&loss, 1));
-  const bool sampled = rows_.size() < parts_.background.rows;
-  if (!sampled || parts_.loss.kind() != LossKind::squared || rows_.size() < 2) return loss;
+  const double share = sample_share();
+  if (share == 0) return loss;
   double squares = 0;
   for (const double p : predictions) squares += (p - mean[0]) * (p - mean[0]);
-  const double left = 1 - count / static_cast<double>(parts_.background.rows);  // without replacement
-  return loss - left * squares / (count - 1) / count;
+  return loss - share * squares / (count - 1);
+}
+
+double ExpectedGame::sample_share() const {
+  const auto count = static_cast<double>(rows_.size()), all = static_cast<double>(parts_.background.rows);
+  const bool biased = parts_.loss.kind() == LossKind::squared && rows_.size() >= 2;
+  return biased ? (1 - count / all) / count : 0;  // drawn without replacement
 }
 
 }  // namespace hifi

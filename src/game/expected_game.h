@@ -35,6 +35,13 @@ class ExpectedGame : public Game {
               Workers& workers) override;
   std::uint64_t model_rows() const override { return model_rows_; }
 
+ protected:
+  const Parts& parts() const { return parts_; }
+  const std::vector<std::uint32_t>& rows() const { return rows_; }
+  // Squared loss is above that of the whole background by the variance of a mean over a sample of it, which
+  // is this share of the sample's variance; 0 where nothing is taken off.
+  double sample_share() const;
+
  private:
   void run(const CoalitionList& coalitions, std::span<const Draw> draws, std::size_t begin,
            std::span<double> out);

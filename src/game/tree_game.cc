@@ -10,7 +10,6 @@ namespace {
 constexpr std::size_t kGroupPairs = 64;  // few enough for sums of floats
 constexpr std::uint64_t kMostMaskBytes = std::uint64_t{256} << 20;
 constexpr std::uint64_t kMostSlotBytes = std::uint64_t{1} << 30;
-constexpr std::size_t kFlushCells = 4096;
 
 std::uint64_t slot_bytes(const TreeLayout& layout) {
   return 4 * (layout.outputs.size() * layout.shape.pair_cells() + 2 * layout.shape.cells());
@@ -74,18 +73,8 @@ TreeGame::TreeGame(std::unique_ptr<TreeLayout> layout, std::uint64_t memory, con
       instances_(instances),
       truth_(truth),
       background_(background),
-      kernel_(fast_loss(*layout_, model, loss)) {
-  const auto place = [&](std::size_t mask) {
-    std::uint32_t cell = 0;
-    for (std::uint32_t k = 0; k < players.size(); ++k) {
-      if ((mask >> layout_->player_of_bit[k] & 1U) != 0) cell |= std::uint32_t{1} << k;
-    }
-    return cell;
-  };
-  const std::size_t lattice = std::size_t{1} << players.size();
-  for (std::size_t m = 0; m < std::min(lattice, kFlushCells); ++m) low_.push_back(place(m));
-  for (std::size_t m = 0; m < lattice; m += kFlushCells) high_.push_back(place(m));
-}
+      kernel_(fast_loss(*layout_, model, loss)),
+      places_(*layout_, players.size()) {}
 
 TreeGame::~TreeGame() = default;
 
@@ -228,17 +217,17 @@ void TreeGame::add_generic(std::size_t first, std::size_t count, double truth, f
 // Each coalition belongs to one task, which adds the groups in their order.
 void TreeGame::flush(std::span<const Group> groups, std::vector<std::vector<double>>& sums,
                      std::vector<double>* squares, Workers& workers) const {
-  workers.parallel_for(high_.size(), [&](std::size_t chunk) {
-    const std::size_t first = chunk * kFlushCells;
+  workers.parallel_for(places_.high.size(), [&](std::size_t chunk) {
+    const std::size_t first = chunk * LatticePlaces::kCells;
     for (std::size_t s = 0; s < groups.size(); ++s) {
       double* to = sums[groups[s].block].data() + first;
-      const float* from = slots_[s]->sums.data() + high_[chunk];
-      for (std::size_t c = 0; c < low_.size(); ++c) to[c] += static_cast<double>(from[low_[c]]);
+      const float* from = slots_[s]->sums.data() + places_.high[chunk];
+      for (std::size_t c = 0; c < places_.low.size(); ++c) to[c] += static_cast<double>(from[places_.low[c]]);
       if (squares == nullptr) continue;
       double* to_squares = squares->data() + first;
-      const float* from_squares = slots_[s]->squares.data() + high_[chunk];
-      for (std::size_t c = 0; c < low_.size(); ++c)
-        to_squares[c] += static_cast<double>(from_squares[low_[c]]);
+      const float* from_squares = slots_[s]->squares.data() + places_.high[chunk];
+      for (std::size_t c = 0; c < places_.low.size(); ++c)
+        to_squares[c] += static_cast<double>(from_squares[places_.low[c]]);
     }
   });
 }

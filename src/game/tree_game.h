@@ -66,8 +66,7 @@ class TreeGame : public TableGame {
   std::optional<TreeMasks> instance_masks_;
   std::optional<TreeMasks> background_masks_;
   std::vector<std::unique_ptr<Slot>> slots_;
-  // Where coalition m is in the lattice of the engine: low_[m % 4096] | high_[m / 4096].
-  std::vector<std::uint32_t> low_, high_;
+  LatticePlaces places_;
 };
 
 }  // namespace hifi

@@ -105,6 +105,19 @@ void place_leaves(TreeLayout& layout, const std::vector<double>& sums) {
 
 }  // namespace
 
+LatticePlaces::LatticePlaces(const TreeLayout& layout, std::size_t players) {
+  const auto place = [&](std::size_t mask) {
+    std::uint32_t cell = 0;
+    for (std::uint32_t k = 0; k < players; ++k) {
+      if ((mask >> layout.player_of_bit[k] & 1U) != 0) cell |= std::uint32_t{1} << k;
+    }
+    return cell;
+  };
+  const std::size_t lattice = std::size_t{1} << players;
+  for (std::size_t m = 0; m < std::min(lattice, kCells); ++m) low.push_back(place(m));
+  for (std::size_t m = 0; m < lattice; m += kCells) high.push_back(place(m));
+}
+
 std::unique_ptr<TreeLayout> make_tree_layout(const Model& model, const Loss& loss, const Players& players) {
   const auto* trees = dynamic_cast<const TreeEnsemble*>(&model);
   if (trees == nullptr || players.size() > kMaxPlayers) return nullptr;

@@ -40,6 +40,13 @@ struct TreeLayout {
   std::size_t row_bytes() const { return leaves() * mask_bytes; }
 };
 
+// Where the engine keeps coalition m of the lattice: low[m % kCells] | high[m / kCells].
+struct LatticePlaces {
+  static constexpr std::size_t kCells = 4096;
+  LatticePlaces(const TreeLayout& layout, std::size_t players);
+  std::vector<std::uint32_t> low, high;
+};
+
 // Absent if the model is no tree ensemble, or if a margin could give a prediction that the loss must refuse.
 std::unique_ptr<TreeLayout> make_tree_layout(const Model& model, const Loss& loss, const Players& players);
 

@@ -34,7 +34,7 @@ std::vector<Coalition> random_coalitions(std::size_t players, std::uint64_t seed
 
 }  // namespace
 
-double evaluations_per_second(Game& game, DrawOptions options, bool knows_lattices, double seconds,
+double evaluations_per_second(Game& game, DrawOptions options, bool knows_lattices, const ProbeLimit& limit,
                               Workers& workers) {
   using Clock = std::chrono::steady_clock;
   const std::uint64_t pairs = std::uint64_t{options.instances} * options.background_rows;
@@ -61,7 +61,7 @@ double evaluations_per_second(Game& game, DrawOptions options, bool knows_lattic
     }
     const double took = std::chrono::duration<double>(Clock::now() - start).count();
     rate = static_cast<double>(coalitions * count) / std::max(took, 1e-9);
-    if (3 * took > seconds || coalitions * count > (std::size_t{1} << 24)) return rate;
+    if (3 * took > limit.seconds || 2 * coalitions * count > limit.evaluations) return rate;
   }
 }
 

@@ -9,9 +9,14 @@
 
 namespace hifi {
 
-// (coalition, draw) evaluations per second, from a probe of at most about `seconds`. A whole lattice is timed
-// up to 16 players, and beyond if the game knows lattices (up to 24); else single coalitions.
-double evaluations_per_second(Game& game, DrawOptions options, bool knows_lattices, double seconds,
+// (coalition, draw) evaluations per second, from a probe of at most about `seconds` and, but for the first draw,
+// `evaluations`. A whole lattice is timed up to 16 players, and beyond if the game knows lattices (up to 24);
+// else single coalitions.
+struct ProbeLimit {
+  double seconds = 0;
+  std::uint64_t evaluations = std::uint64_t{1} << 24;
+};
+double evaluations_per_second(Game& game, DrawOptions options, bool knows_lattices, const ProbeLimit& limit,
                               Workers& workers);
 
 // "90", "30s", "5m", "2h" to seconds. Throws Error(usage) naming --time.
