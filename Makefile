@@ -1,6 +1,6 @@
 # make demo       install what is missing, build, explain a model with known truth
 # make test       the same set-up, then every test
-# make test-full  also under sanitizers
+# make test-full  also the heavy judges, and the unit tests under sanitizers
 # make statistics measure coverage, width and error of intervals and estimates
 BUILD := build/release
 export CCACHE_DIR ?= $(CURDIR)/build/ccache
@@ -24,6 +24,7 @@ test: build
 	@.venv/bin/python -m pytest -q tests
 
 test-full: test asan
+	@.venv/bin/python -m pytest -q -m full tests
 
 asan: setup
 	@cmake --preset asan >/dev/null && cmake --build --preset asan
