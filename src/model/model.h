@@ -44,9 +44,16 @@ class Model {
   virtual void predict(std::span<const double> rows, std::size_t count, std::span<double> out) const = 0;
 };
 
+// What the user says about a model beyond its name.
+struct ModelOptions {
+  std::string output;  // which of several outputs, by name or by index from 0; empty: the format's own choice
+  std::string link;    // empty, softmax or sigmoid: what will turn the output into probabilities
+};
+
 // Opens a model by content, then suffix; `process:CMD` needs the columns that it will be sent.
 // Throws Error(input) if the file is missing, broken, of an unknown kind, or uses something that is not
 // supported.
-std::unique_ptr<Model> open_model(const std::string& spec, const std::vector<Column>& process_columns);
+std::unique_ptr<Model> open_model(const std::string& spec, const std::vector<Column>& process_columns,
+                                  const ModelOptions& options = {});
 
 }  // namespace hifi
