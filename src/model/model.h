@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -33,6 +34,13 @@ struct ModelInfo {
   // Contexts whose value lies within this share of max|L| of the extremum count as ties.
   double tie_tolerance = 5e-5;
   std::size_t batch_rows = 4096;  // rows per call that suit this model
+  // Of backends that are libraries: which one, its arithmetic, the rows of its runs (the rest is padded),
+  // and what a reader should know.
+  std::string library;
+  std::string precision;
+  std::size_t run_rows = 0;
+  std::vector<std::string> notes;
+  std::uint64_t bytes = 0;  // memory that it needs, about
 };
 
 class Model {
