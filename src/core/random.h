@@ -29,6 +29,10 @@ enum class Purpose : std::uint32_t {
   planted_places = 44,
   planted_noise = 45,
   verify = 60,
+  training_start = 61,
+  training_order = 62,
+  experiment_rows = 63,
+  experiment_background = 64,
 };
 
 // A cheap value type; two streams with the same key yield the same numbers.
