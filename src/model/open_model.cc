@@ -2,6 +2,7 @@
 
 #include "core/files.h"
 #include "hifi/error.h"
+#include "model/lightgbm_model.h"
 #include "model/model.h"
 #include "model/process_model.h"
 #include "model/xgboost_model.h"
@@ -30,8 +31,13 @@ std::unique_ptr<Model> open_model(const std::string& spec, const std::vector<Col
     refuse_output(spec, options);
     return load_xgboost(spec, content);
   }
-  throw input_error(fmt::format("{}: not a model of a known format", spec),
-                    "known are XGBoost JSON and UBJ (booster.save_model(\"model.json\")) and process:CMD");
+  if (looks_like_lightgbm(content)) {
+    refuse_output(spec, options);
+    return load_lightgbm(spec, content);
+  }
+  throw input_error(
+      fmt::format("{}: not a model of a known format", spec),
+      "known are XGBoost JSON and UBJ, LightGBM text (booster.save_model(\"model.txt\")) and process:CMD");
 }
 
 }  // namespace hifi
