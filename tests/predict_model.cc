@@ -41,7 +41,8 @@ std::vector<double> read_rows(const std::string& path) {
 
 void run(int argc, char** argv) {
   if (argc < 3) throw hifi::input_error("usage: predict_model MODEL ROWS.csv [REPEATS]");
-  const auto model = hifi::open_model(argv[1], {});
+  const char* output = std::getenv("PREDICT_OUTPUT");
+  const auto model = hifi::open_model(argv[1], {}, {.output = output == nullptr ? "" : output});
   const auto& info = model->info();
   const std::vector<double> rows = read_rows(argv[2]);
   const std::size_t count = rows.size() / info.width;

@@ -120,8 +120,7 @@ double Forest::rounded(double value) const {
 }
 
 double Forest::input(double value) const {
-  if (precision_ == Precision::twofold_tiny_is_zero) return std::fabs(value) <= kZero ? 0 : value;
-  return rounded(value);
+  return precision_ == Precision::twofold_tiny_is_zero && std::fabs(value) <= kZero ? 0 : value;
 }
 
 bool Forest::goes_left(const Split& split, double value) const {

@@ -15,7 +15,7 @@
 
 namespace hifi {
 
-// Of sums and inputs. LightGBM drops inputs that are almost zero before it looks at a tree.
+// Of sums. Inputs are taken as they are, but for LightGBM, which drops those that are almost zero.
 enum class Precision { single, twofold, twofold_tiny_is_zero };
 enum class Aggregate { sum, least, greatest };
 

@@ -4,6 +4,8 @@
 #include "hifi/error.h"
 #include "model/lightgbm_model.h"
 #include "model/model.h"
+#include "model/onnx_document.h"
+#include "model/onnx_tree_model.h"
 #include "model/process_model.h"
 #include "model/xgboost_model.h"
 
@@ -34,6 +36,12 @@ std::unique_ptr<Model> open_model(const std::string& spec, const std::vector<Col
   if (looks_like_lightgbm(content)) {
     refuse_output(spec, options);
     return load_lightgbm(spec, content);
+  }
+  if (onnx::looks_like_onnx(content)) {
+    const onnx::Document document = onnx::parse_document(content, spec);
+    if (onnx::has_trees(document.graph)) {
+      return load_onnx_trees(spec, content, document, options, process_columns.size());
+    }
   }
   throw input_error(
       fmt::format("{}: not a model of a known format", spec),
