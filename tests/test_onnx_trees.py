@@ -51,13 +51,13 @@ def judge(model, inputs, output=None):
     return answer.reshape(len(answer), -1)
 
 
-def agree(found, expected):
+def agree(found, expected, tolerance=1e-6):
     """1e-6, relative to the number or to the scale of the column: sums of floats depend on their order."""
     assert found.shape == expected.shape
     usual = np.abs(np.where(np.isfinite(expected), expected, 0)).mean(axis=0)
     with np.errstate(all="ignore"):
         same = (found == expected) | (np.isnan(found) & np.isnan(expected))
-        close = np.abs(found - expected) <= 1e-6 * np.maximum(np.abs(expected), usual)
+        close = np.abs(found - expected) <= tolerance * np.maximum(np.abs(expected), usual)
     assert np.all(same | close), np.argwhere(~(same | close))[:5]
 
 
@@ -65,7 +65,8 @@ def make_rows(rows=400, seed=1, width=4):
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(rows, width)).astype(np.float32)
     x[rng.random(x.shape) < 0.08] = np.nan
-    x[:40] = rng.choice(np.float32([0, -0.0, 1e30, -1e30, np.inf, -np.inf, np.nan, 1e-40]), (40, width))
+    strange = np.float32([0, -0.0, 1e30, -1e30, np.inf, -np.inf, np.nan, 1e-40])
+    x[:rows // 10] = rng.choice(strange, (rows // 10, width))
     return x
 
 
@@ -152,7 +153,8 @@ NAMES = ["forest", "forest of two classes", "forest of four classes", "forest of
          "ada boost", "vote", "xgboost", "xgboost of counts", "xgboost of two classes", "xgboost of four classes", "lightgbm",
          "lightgbm of counts", "lightgbm of two classes", "lightgbm of four classes", "lightgbm forest", "imputer and scaler",
          "scalers", "L1", "L2", "MAX", "bins", "products", "signs"]
-WHOLE = {"vote", "ada boost", "L1", "L2", "MAX", "products"}  # no whole lattices: columns mixed, or several ensembles
+# No whole lattices: columns are mixed (bins: by a product with 0), or there are several ensembles.
+ROWS = {"vote", "ada boost", "L1", "L2", "MAX", "products", "bins"}
 
 
 def fitted(name, data):
@@ -169,6 +171,8 @@ def test_converted_models(tmp_path, data, name):
     model, kind = fitted(name, data)
     converted = convert(model, data[0])
     x = make_rows()
+    if name == "signs":  # onnxruntime refuses missing values there
+        x = np.nan_to_num(x, nan=0.25)
     agree(predict(tmp_path, converted, x), judge(converted, x))
     if kind in "cmt":  # the table of probabilities without a map around it
         plain = convert(model, data[0], options={"zipmap": False})
@@ -207,7 +211,7 @@ def test_lattices(tmp_path, data, name):
     scale = max(lattice.values())
     for flags in ([], ["--no-fast-lattice"]):
         profile = explain(tmp_path, "truth", *(["--loss", "brier"] if index is not None else []), *flags)
-        engine = "rows" if flags or name in WHOLE else "trees"
+        engine = "rows" if flags or name in ROWS else "trees"
         assert profile["provenance"]["engine"] == engine
         for i, feature in enumerate(profile["features"]):
             gains = [lattice[c] - lattice[c[:i] + (1,) + c[i + 1:]] for c in lattice if c[i] == 0]
@@ -225,10 +229,10 @@ def explain(folder, target, *flags, code=0):
 # ---- ensembles made by hand
 
 
-def one_node(op, attributes, width=4, outputs=1, opset=3, elements=TensorProto.FLOAT):
+def one_node(op, attributes, width=4, outputs=1, opset=3, elements=TensorProto.FLOAT, results=None):
     names = ["L", "Y"] if op == "TreeEnsembleClassifier" else ["Y"]
     values = {"L": helper.make_tensor_value_info("L", TensorProto.INT64, [None]),
-              "Y": helper.make_tensor_value_info("Y", elements, [None, outputs])}
+              "Y": helper.make_tensor_value_info("Y", results or elements, [None, outputs])}
     node = helper.make_node(op, ["X"], names, domain=ML, **attributes)
     graph = helper.make_graph([node], "g", [helper.make_tensor_value_info("X", elements, [None, width])],
                               [values[name] for name in names])
@@ -293,7 +297,8 @@ def test_regressors(tmp_path, aggregate, transform):
             a["base_values"] = base
         model = one_node("TreeEnsembleRegressor", a, outputs=targets)
         x = special_rows(seed)
-        agree(predict(tmp_path, model, x), judge(model, x))
+        # PROBIT is an approximation in floats that cancels: little is left of their digits near 1/2.
+        agree(predict(tmp_path, model, x), judge(model, x), 1e-3 if transform == "PROBIT" else 1e-6)
 
 
 @pytest.mark.parametrize("transform", ["NONE", "LOGISTIC", "SOFTMAX", "SOFTMAX_ZERO"])
@@ -335,9 +340,9 @@ def test_doubles(tmp_path):
     a["nodes_values_as_tensor"] = numpy_helper.from_array(values)
     a["target_weights_as_tensor"] = numpy_helper.from_array(weights)
     a["n_targets"] = 1
-    model = one_node("TreeEnsembleRegressor", a, elements=TensorProto.DOUBLE)
+    model = one_node("TreeEnsembleRegressor", a, elements=TensorProto.DOUBLE, results=TensorProto.FLOAT)
     x = np.random.default_rng(1).choice(np.concatenate([values, np.nextafter(values, 9), [np.nan, 0]]), (300, 4))
-    np.testing.assert_allclose(predict(tmp_path, model, x), judge(model, x), rtol=1e-13)
+    np.testing.assert_allclose(predict(tmp_path, model, x), judge(model, x), rtol=1e-7)
 
 
 @pytest.mark.parametrize("elements", [np.float32, np.float64])
@@ -373,3 +378,157 @@ def test_tree_ensemble_of_operator_set_5(tmp_path, elements):
             except Exception as error:  # noqa: BLE001
                 pytest.skip(f"onnxruntime cannot run it: {error}")
             agree(predict(tmp_path, model, x), expected)
+
+
+# ---- the command line
+
+
+@pytest.fixture(scope="module")
+def mixed(tmp_path_factory):
+    """A pipeline of numbers, texts and integer codes, each an input of its own."""
+    import pandas as pd
+    import skl2onnx
+    from skl2onnx.common.data_types import FloatTensorType, Int64TensorType, StringTensorType
+    from sklearn.compose import ColumnTransformer
+    from sklearn.ensemble import RandomForestClassifier
+    from sklearn.impute import SimpleImputer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
+
+    rng = np.random.default_rng(2)
+    n = 300
+    frame = pd.DataFrame({"size": rng.normal(size=n), "age": rng.normal(size=n), "town": rng.choice(["Ulm", "Rome", "Nice"], n),
+                          "zone": rng.integers(1, 4, n)})
+    truth = np.where(frame["size"] + (frame["town"] == "Rome") * (frame["zone"] == 2) * 3 + frame["age"] ** 2 > 1, "yes", "no")
+    numbers = make_pipeline(SimpleImputer(), StandardScaler())
+    steps = ColumnTransformer([("n", numbers, ["size", "age"]), ("t", OneHotEncoder(), ["town"]), ("z", OrdinalEncoder(), ["zone"])])
+    model = make_pipeline(steps, RandomForestClassifier(n_estimators=15, max_depth=5, random_state=0)).fit(frame, truth)
+    types = [("size", FloatTensorType([None, 1])), ("age", FloatTensorType([None, 1])), ("town", StringTensorType([None, 1])),
+             ("zone", Int64TensorType([None, 1]))]
+    converted = skl2onnx.to_onnx(model, initial_types=types, target_opset={"": 18, ML: 3})
+    folder = tmp_path_factory.mktemp("mixed")
+    (folder / "model.onnx").write_bytes(converted.SerializeToString())
+    table = frame.head(8).assign(truth=truth[:8])
+    table.loc[2, "age"] = np.nan
+    # Another order of columns, and one that the model does not know: they are bound by name.
+    table.assign(other=1)[["truth", "zone", "town", "other", "age", "size"]].to_csv(folder / "data.csv", index=False)
+    return folder, converted, table
+
+
+def test_several_inputs(mixed):
+    folder, converted, table = mixed
+    names = ["size", "age", "town", "zone"]
+    columns = {"size": np.float32, "age": np.float32, "town": object, "zone": np.int64}
+    x = {name: table[name].to_numpy().astype(columns[name]) for name in names}
+    yes = (table["truth"] == "yes").to_numpy()
+    n = len(table)
+
+    def mean_loss(coalition):
+        inputs = {name: (np.repeat(x[name], n) if inside else np.tile(x[name], n)).reshape(-1, 1)
+                  for name, inside in zip(names, coalition)}
+        return np.mean((judge(converted, inputs)[:, 1] - np.repeat(yes, n)) ** 2)
+
+    lattice = {c: mean_loss(c) for c in itertools.product([0, 1], repeat=4)}
+    for flags in ([], ["--no-fast-lattice"]):
+        profile = explain(folder, "truth", "--loss", "brier", *flags)
+        assert profile["players"] == names
+        assert profile["provenance"]["engine"] == ("rows" if flags else "trees")
+        assert profile["provenance"]["model"]["format"] == "onnx-trees"
+        for i, feature in enumerate(profile["features"]):
+            gains = [lattice[c] - lattice[c[:i] + (1,) + c[i + 1:]] for c in lattice if c[i] == 0]
+            assert feature["U"]["value"] == pytest.approx(min(gains), abs=2e-5 * max(lattice.values()))
+            assert feature["Lmax"]["value"] == pytest.approx(max(gains), abs=2e-5 * max(lattice.values()))
+
+
+def test_a_text_that_the_model_does_not_know(mixed, tmp_path):
+    folder, _, _ = mixed
+    (tmp_path / "model.onnx").write_bytes((folder / "model.onnx").read_bytes())
+    (tmp_path / "data.csv").write_text((folder / "data.csv").read_text().replace("Rome", "Paris"))
+    message = explain(tmp_path, "truth", code=3)
+    assert "town" in message and "Paris" in message and "Rome" in message
+
+
+def test_output_by_name_and_index(tmp_path, data):
+    model = convert(fitted("boosting of four classes", data)[0], data[0], options={"zipmap": "columns"})
+    x = make_rows(60)
+    for output in ("i0", "i2"):
+        agree(predict(tmp_path, model, x, output=output), judge(model, x, output=output))
+    agree(predict(tmp_path, model, x, output="3"), judge(model, x, output="i2"))
+    message = predict(tmp_path, model, x, output="i9", code=3)
+    assert "--output i9" in message and "i0, i1, i2, i3" in message
+    message = predict(tmp_path, model, x, output="output_label", code=3)
+    assert "labels of classes, no numbers" in message
+
+
+def test_width_of_the_table(tmp_path, data):
+    (tmp_path / "model.onnx").write_bytes(convert(fitted("forest", data)[0], data[0]).SerializeToString())
+    (tmp_path / "data.csv").write_text("a,b,c,y\n1,2,3,4\n2,3,4,5\n")
+    message = explain(tmp_path, "y", code=3)
+    assert "3 columns" in message and "expects 4" in message
+
+
+# ---- what is refused
+
+
+def broken(folder, attributes, *words, op="TreeEnsembleRegressor", **options):
+    (folder / "rows.csv").write_text("")
+    message = predict(folder, one_node(op, attributes, **options), np.zeros((1, 4)), code=3)
+    assert message.startswith(str(folder / "model.onnx")) and message.count("\n") <= 2
+    for word in words:
+        assert word in message, message
+
+
+def test_trees_that_lie(tmp_path):
+    good = {**random_trees(np.random.default_rng(1), "target", lambda _: [0]), "n_targets": 1}
+
+    def changed(**changes):
+        result = {name: list(value) if isinstance(value, list) else value for name, value in good.items()}
+        for name, value in changes.items():
+            if callable(value):
+                value(result[name])
+            else:
+                result[name] = value
+        return result
+
+    def put(place, value):
+        return lambda items: items.__setitem__(place, value)
+
+    broken(tmp_path, changed(nodes_truenodeids=put(0, 0)), "two parents")
+    broken(tmp_path, changed(nodes_truenodeids=put(0, 99)), "node 99 does not exist")
+    broken(tmp_path, changed(nodes_truenodeids=put(0, -1)), "does not exist")
+    broken(tmp_path, changed(nodes_featureids=put(0, 4)), "column 4 of 4")
+    broken(tmp_path, changed(nodes_featureids=put(0, -1)), "column -1")
+    broken(tmp_path, changed(nodes_featureids=put(0, 2**40)), "column")
+    broken(tmp_path, changed(nodes_values=lambda items: items.pop()), "differ in length")
+    broken(tmp_path, changed(nodes_modes=put(0, "BRANCH_FOO")), "BRANCH_FOO")
+    broken(tmp_path, changed(target_ids=put(0, 5)), "output 5 of 1")
+    broken(tmp_path, changed(target_ids=lambda items: items.pop()), "differ in length")
+    broken(tmp_path, changed(target_nodeids=put(0, 77)), "77")
+    broken(tmp_path, changed(target_weights=put(0, float("nan"))), "finite")
+    broken(tmp_path, changed(nodes_nodeids=put(1, 0)), "twice")
+    broken(tmp_path, changed(n_targets=0), "n_targets")
+    broken(tmp_path, changed(n_targets=2**40), "n_targets")
+    broken(tmp_path, changed(base_values=[1.0, 2.0, 3.0]), "base values")
+    broken(tmp_path, changed(aggregate_function="MEDIAN"), "MEDIAN")
+    broken(tmp_path, changed(post_transform="CUBE"), "CUBE")
+    broken(tmp_path, {"n_targets": 1}, "no trees")
+    broken(tmp_path, changed(), "column", width=2)
+
+
+def test_an_operator_is_named(tmp_path):
+    a = {**random_trees(np.random.default_rng(1), "target", lambda _: [0]), "n_targets": 1}
+    for before in (helper.make_node("Det", ["X"], ["Z"]), helper.make_node("SVMRegressor", ["X"], ["Z"], domain=ML),
+                   helper.make_node("Magic", ["X"], ["Z"], domain="com.example")):
+        model = one_node("TreeEnsembleRegressor", a)
+        model.graph.node[0].input[0] = "Z"
+        model.graph.node.insert(0, before)
+        message = predict(tmp_path, model, np.zeros((1, 4)), code=3)
+        assert before.op_type in message and "not supported" in message
+
+
+def test_cut_files(tmp_path):
+    a = {**random_trees(np.random.default_rng(1), "target", lambda _: [0]), "n_targets": 1}
+    content = one_node("TreeEnsembleRegressor", a).SerializeToString()
+    for length in range(3, len(content) - 40, len(content) // 25):
+        message = predict(tmp_path, content[:length], np.zeros((1, 4)), code=3)
+        assert "broken" in message or "no graph" in message

@@ -39,6 +39,10 @@ bool Compiler::has_input(const Node& node, std::size_t k) const {
 std::size_t Compiler::input(const Node& node, std::size_t k) const {
   if (!has_input(node, k)) fail(node, fmt::format("has no input {}", k));
   const auto found = names_.find(node.inputs[k]);
+  if (labels_.contains(node.inputs[k])) {
+    fail(node, fmt::format("\"{}\" holds labels of classes, no numbers", shown(node.inputs[k])),
+         "choose the output with the probabilities by --output NAME");
+  }
   if (found == names_.end()) fail(node, fmt::format("its input \"{}\" is not known", shown(node.inputs[k])));
   return found->second;
 }
@@ -121,13 +125,15 @@ void compile_trees(Compiler& compiler, const Node& node) {
   program.tree_step = program.steps.size();
   program.classifier |= trees->rule.classifier;
 
-  const Element type =
-      trees->rule.double_precision && !trees->rule.classifier ? Element::float64 : Element::float32;
+  const bool doubles = trees->rule.double_precision;
+  // The older operators sum doubles but give floats.
+  const Element sum_type = doubles ? Element::float64 : Element::float32;
+  const Element type = node.op == "TreeEnsemble" ? sum_type : Element::float32;
   const auto sources = [](std::size_t columns) { return std::vector<std::int32_t>(columns, kManySources); };
   const std::size_t sums = trees->rule.sums;
   const std::size_t scores = trees->rule.scores;
   const std::size_t raw =
-      compiler.add_slot({.type = type, .columns = sums, .sources = sources(sums), .from_trees = true});
+      compiler.add_slot({.type = sum_type, .columns = sums, .sources = sources(sums), .from_trees = true});
   const std::size_t out = compiler.add_slot({.type = type,
                                              .columns = scores,
                                              .sources = sources(scores),
@@ -143,8 +149,9 @@ void compile_trees(Compiler& compiler, const Node& node) {
                                finish_scores(trees->rule, std::span(values[raw]).subspan(r * sums, sums),
                                              std::span(values[out]).subspan(r * scores, scores));
                              }
+                             for (double& score : values[out]) score = round_to(type, score);
                            }});
-  // The labels of a classifier, its first output, stay without a slot.
+  if (trees->rule.classifier && !node.outputs.empty()) compiler.bind_labels(node.outputs[0]);
   const std::size_t place = trees->rule.classifier ? 1 : 0;
   if (node.outputs.size() > place) compiler.bind(node.outputs[place], out);
 }

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,6 +24,8 @@ class Compiler {
   bool has(const std::string& name) const { return names_.contains(name); }
   std::size_t find(const std::string& name) const { return names_.at(name); }
   void bind(const std::string& name, std::size_t slot);
+  // A value that is no number: whoever asks for it is told so.
+  void bind_labels(const std::string& name) { labels_.insert(name); }
   std::size_t add_slot(Slot slot);
   const Slot& slot(std::size_t index) const { return program_.slots[index]; }
 
@@ -50,6 +53,7 @@ class Compiler {
   std::string path_;
   std::int64_t opset_ = 0;
   std::map<std::string, std::size_t> names_;
+  std::set<std::string> labels_;
 };
 
 // A cell of a value, with its only row or column repeated as need be.

@@ -206,7 +206,9 @@ TreeNode read_listed(const Attributes& a, bool classifier, std::size_t width) {
 
 // Operator set 5: nodes and leaves in lists of their own, trees by their roots.
 TreeNode read_rooted(const Attributes& a, std::size_t width) {
-  constexpr std::string_view kTransforms[] = {"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"};
+  // The specification has SOFTMAX before LOGISTIC; onnxruntime reads them in this order, and so must we to
+  // predict what it predicts.
+  constexpr std::string_view kTransforms[] = {"NONE", "LOGISTIC", "SOFTMAX", "SOFTMAX_ZERO", "PROBIT"};
   constexpr std::string_view kAggregates[] = {"AVERAGE", "SUM", "MIN", "MAX"};
   const auto choose = [&](std::string_view name, std::int64_t otherwise, const auto& list) {
     const std::int64_t index = a.integer(name, otherwise);
