@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "hifi/error.h"
-#include "model/xgboost_model.h"
+#include "model/model.h"
 
 namespace {
 
@@ -41,10 +41,8 @@ std::vector<double> read_rows(const std::string& path) {
 
 void run(int argc, char** argv) {
   if (argc < 3) throw hifi::input_error("usage: predict_model MODEL ROWS.csv [REPEATS]");
-  const std::string content = read_file(argv[1]);
-  if (!hifi::looks_like_xgboost(content))
-    throw hifi::input_error(std::string(argv[1]) + ": of no known kind");
-  const auto model = hifi::load_xgboost(argv[1], content);
+  const char* output = std::getenv("PREDICT_OUTPUT");
+  const auto model = hifi::open_model(argv[1], {}, {.output = output == nullptr ? "" : output});
   const auto& info = model->info();
   const std::vector<double> rows = read_rows(argv[2]);
   const std::size_t count = rows.size() / info.width;
@@ -61,7 +59,7 @@ void run(int argc, char** argv) {
     return;
   }
   for (std::size_t i = 0; i < out.size(); ++i) {
-    fmt::print("{:.9g}{}", out[i], (i + 1) % info.outputs == 0 ? '\n' : ',');
+    fmt::print("{:.17g}{}", out[i], (i + 1) % info.outputs == 0 ? '\n' : ',');
   }
 }
 

@@ -2,7 +2,10 @@
 
 #include "core/files.h"
 #include "hifi/error.h"
+#include "model/lightgbm_model.h"
 #include "model/model.h"
+#include "model/onnx_document.h"
+#include "model/onnx_tree_model.h"
 #include "model/process_model.h"
 #include "model/xgboost_model.h"
 
@@ -30,8 +33,19 @@ std::unique_ptr<Model> open_model(const std::string& spec, const std::vector<Col
     refuse_output(spec, options);
     return load_xgboost(spec, content);
   }
-  throw input_error(fmt::format("{}: not a model of a known format", spec),
-                    "known are XGBoost JSON and UBJ (booster.save_model(\"model.json\")) and process:CMD");
+  if (looks_like_lightgbm(content)) {
+    refuse_output(spec, options);
+    return load_lightgbm(spec, content);
+  }
+  if (onnx::looks_like_onnx(content)) {
+    const onnx::Document document = onnx::parse_document(content, spec);
+    if (onnx::has_trees(document.graph)) {
+      return load_onnx_trees(spec, content, document, options, process_columns.size());
+    }
+  }
+  throw input_error(
+      fmt::format("{}: not a model of a known format", spec),
+      "known are XGBoost JSON and UBJ, LightGBM text (booster.save_model(\"model.txt\")) and process:CMD");
 }
 
 }  // namespace hifi
