@@ -4,6 +4,8 @@
 #include "hifi/error.h"
 #include "model/model.h"
 #include "model/process_model.h"
+#include "model/served_model.h"
+#include "model/served_url.h"
 #include "model/xgboost_model.h"
 
 namespace hifi {
@@ -25,13 +27,15 @@ std::unique_ptr<Model> open_model(const std::string& spec, const std::vector<Col
     refuse_output(spec, options);
     return open_process(spec.substr(kProcess.size()), process_columns);
   }
+  if (looks_served(spec)) return open_served(spec, process_columns, options);
   const std::string content = read_file(spec);
   if (looks_like_xgboost(content)) {
     refuse_output(spec, options);
     return load_xgboost(spec, content);
   }
   throw input_error(fmt::format("{}: not a model of a known format", spec),
-                    "known are XGBoost JSON and UBJ (booster.save_model(\"model.json\")) and process:CMD");
+                    "known are XGBoost JSON and UBJ (booster.save_model(\"model.json\")), process:CMD and "
+                    "http://host/v2/models/NAME");
 }
 
 }  // namespace hifi
