@@ -83,7 +83,7 @@ AuditInputs open_inputs(const ExplainRequest& request) {
     throw input_error(fmt::format("{}: there is no column besides the target", request.data));
   }
   inputs.model = open_model(request.model, candidate_columns(inputs.data, request),
-                            {.output = request.output, .link = request.link});
+                            {.output = request.output, .link = request.link, .batch = request.batch});
   return inputs;
 }
 
@@ -98,7 +98,8 @@ class TableParts {
     seconds_per_row_ = probe.seconds_per_row;
     loss_summary_ = summarise_losses(*loss_, probe.predictions, truth_, background_.is_data);
     if (!request.check_predictions.empty()) check_predictions(*model_, instances_, request.check_predictions);
-    batch_rows_ = request.batch.value_or(model_->info().batch_rows);
+    const ModelInfo& info = model_->info();
+    batch_rows_ = info.splits_batches ? info.batch_rows : request.batch.value_or(info.batch_rows);
     make_game(request);
   }
 
@@ -110,6 +111,7 @@ class TableParts {
   void expect_game(std::unique_ptr<TreeLayout> trees, std::uint64_t limit);
   void expect_predictions(Subject& subject) const;
   void match_columns(const ExplainRequest& request, const Table& data);
+  void check_values(const Frame& rows, const std::string& what) const;
   void check_background_memory(const ExplainRequest& request) const;
   std::vector<Warning> warnings() const;
   std::string provenance(const ExplainRequest& request) const;
@@ -153,10 +155,12 @@ void TableParts::take(const ExplainRequest& request, AuditInputs inputs) {
                 "name its column with --target, or use --loss prediction");
   }
   instances_ = make_frame(data, columns_);
+  check_values(instances_, fmt::format("{}: data", data.source));
   truth_ = loss_->read_truth(data, request.target);
   check_background_memory(request);
   background_ = make_background(request.background, inputs.background, instances_, columns_, players_,
                                 request.exact, request.seed);
+  check_values(background_.frame, fmt::format("--background {}:", request.background));
   data_hash_ = hex_hash(frame_hash(instances_, columns_) + fmt::format(" {}", hash_numbers(truth_, 0).low));
 }
 
@@ -239,6 +243,18 @@ void TableParts::match_columns(const ExplainRequest& request, const Table& data)
   }
   notes_.push_back(fmt::format("the model has no column names: columns are matched by order, {}",
                                fmt::join(columns_.names, ", ")));
+}
+
+void TableParts::check_values(const Frame& rows, const std::string& what) const {
+  const ModelInfo& info = model_->info();
+  for (std::size_t i = 0; !info.accepts.empty() && i < rows.values.size(); ++i) {
+    const std::size_t c = i % rows.width;
+    if (info.accepts[c].takes(rows.values[i])) continue;
+    throw input_error(
+        fmt::format("{} row {}, column \"{}\": {} takes {}, not {}", what, i / rows.width + 1,
+                    columns_.names[c], info.path, info.accepts[c].type,
+                    std::isnan(rows.values[i]) ? "a missing value" : fmt::format("{}", rows.values[i])));
+  }
 }
 
 // An enumerated background has a row for every pattern of the players' columns: stated before it is made.
