@@ -56,6 +56,8 @@ class Model {
 struct ModelOptions {
   std::string output;  // which of several outputs, by name or by index from 0; empty: the format's own choice
   std::string link;    // empty, softmax or sigmoid: what will turn the output into probabilities
+  std::size_t batch = 0;     // rows of a call; 0: what suits the model
+  std::size_t features = 0;  // columns named by the user, for models that do not say how many they read
 };
 
 // Opens a model by content, then suffix; `process:CMD` needs the columns that it will be sent.

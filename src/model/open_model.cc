@@ -3,6 +3,8 @@
 #include "core/files.h"
 #include "hifi/error.h"
 #include "model/model.h"
+#include "model/network_model.h"
+#include "model/onnx_document.h"
 #include "model/process_model.h"
 #include "model/xgboost_model.h"
 
@@ -30,8 +32,13 @@ std::unique_ptr<Model> open_model(const std::string& spec, const std::vector<Col
     refuse_output(spec, options);
     return load_xgboost(spec, content);
   }
-  throw input_error(fmt::format("{}: not a model of a known format", spec),
-                    "known are XGBoost JSON and UBJ (booster.save_model(\"model.json\")) and process:CMD");
+  if (onnx::looks_like_onnx(content)) return open_onnx(spec, content, process_columns.size(), options);
+  if (looks_like_torchscript(content, spec))
+    return open_torchscript(spec, content, process_columns.size(), options);
+  throw input_error(
+      fmt::format("{}: not a model of a known format", spec),
+      "known are XGBoost JSON and UBJ (booster.save_model(\"model.json\")), ONNX, TorchScript and "
+      "process:CMD");
 }
 
 }  // namespace hifi

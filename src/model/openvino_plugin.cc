@@ -175,7 +175,6 @@ class OpenVinoNetwork : public Network {
   OpenVinoNetwork(const std::string& content, const NetworkOptions& options) : path_(options.path) {
     auto model = read(content, path_);
     if (model->inputs().empty()) throw input_error(fmt::format("{}: has no input", path_));
-    keep_output(model, options.output);
     info_.rows = bind_rows(model, options.rows != 0 ? options.rows : suitable_rows(model, options), options);
     info_.bytes = activation_bytes(*model);
     model = with_plain_types(model);
@@ -199,7 +198,6 @@ class OpenVinoNetwork : public Network {
         std::clamp<std::uint64_t>(kCache / std::max<std::uint64_t>(1, activation_bytes(*one)), 1, kMost));
   }
 
-  void keep_output(const std::shared_ptr<ov::Model>& model, const std::string& wanted) const;
   static std::shared_ptr<ov::Model> with_plain_types(const std::shared_ptr<ov::Model>& model);
   void describe(const ov::Model& model);
   void compile(const std::shared_ptr<ov::Model>& model);
@@ -208,28 +206,6 @@ class OpenVinoNetwork : public Network {
   NetworkInfo info_;
   mutable ov::CompiledModel compiled_;  // making a request is no const operation, but safe from any thread
 };
-
-// By name or index; without either the only one.
-void OpenVinoNetwork::keep_output(const std::shared_ptr<ov::Model>& model, const std::string& wanted) const {
-  const auto outputs = model->outputs();
-  std::string names;
-  for (const auto& output : outputs) names += (names.empty() ? "" : ", ") + output.get_any_name();
-  std::size_t chosen = outputs.size();
-  for (std::size_t k = 0; k < outputs.size(); ++k) {
-    if (wanted.empty() ? outputs.size() == 1
-                       : outputs[k].get_names().contains(wanted) || wanted == std::to_string(k))
-      chosen = k;
-  }
-  if (chosen == outputs.size()) {
-    throw input_error(wanted.empty() ? fmt::format("{}: has several outputs", path_)
-                                     : fmt::format("{}: has no output {}", path_, wanted),
-                      fmt::format("choose one with --output: {}", names));
-  }
-  const ov::ResultVector results = model->get_results();
-  for (std::size_t k = 0; k < results.size(); ++k) {
-    if (k != chosen) model->remove_result(results[k]);
-  }
-}
 
 // Real inputs become f32, whole numbers and booleans i64, the output f32.
 std::shared_ptr<ov::Model> OpenVinoNetwork::with_plain_types(const std::shared_ptr<ov::Model>& model) {
