@@ -27,15 +27,6 @@ bool is_ml(const Node* node, std::string_view op) {
   return node != nullptr && node->op == op && node->domain == "ai.onnx.ml";
 }
 
-// The node behind any that only pass a value on.
-const Node* origin(const Graph& graph, const Node* node) {
-  for (std::size_t steps = 0; node != nullptr && steps < graph.nodes.size(); ++steps) {
-    if (node->op != "Identity" && node->op != "Cast") break;
-    node = node->inputs.empty() ? nullptr : producer(graph, node->inputs[0]);
-  }
-  return node;
-}
-
 bool speaks_of_probabilities(const Graph& graph, const Value& output) {
   std::string lower = output.name;
   std::ranges::transform(lower, lower.begin(),
@@ -86,9 +77,11 @@ std::vector<std::string> listed_labels(const Node& node, const char* integers) {
   return numbers == nullptr ? std::vector<std::string>{} : texts_of(numbers->integers);
 }
 
-// Exported classifiers pick the label of the largest score out of a list.
+// The labels of a classifier whose probabilities do not name them: those of its linear part, or the list out
+// of which it picks the label of the largest score.
 std::vector<std::string> picked_labels(const Graph& graph, const std::string& path) {
   for (const Node& node : graph.nodes) {
+    if (is_ml(&node, "LinearClassifier")) return listed_labels(node, "classlabels_ints");
     if (!is_ml(&node, "ArrayFeatureExtractor") || node.inputs.size() != 2) continue;
     const Tensor* list = graph.find_initialiser(node.inputs[0]);
     const Node* index = producer(graph, node.inputs[1]);
@@ -230,15 +223,11 @@ ChosenOutput choose_output(const Graph& graph, const std::string& wanted, const 
   if (is_ml(node, "ZipMap") && !node->inputs.empty()) {
     chosen.labels = listed_labels(*node, "classlabels_int64s");
     chosen.tensor = node->inputs[0];
-    node = producer(graph, chosen.tensor);
   } else if (value->kind == Value::Kind::sequence || value->kind == Value::Kind::map ||
              value->type == Element::text) {
     throw input_error(fmt::format("{}: output \"{}\" holds no numbers", path, shown(value->name)),
                       fmt::format("choose another with --output: {}", names));
   }
-  node = origin(graph, node);
-  if (chosen.labels.empty() && is_ml(node, "LinearClassifier"))
-    chosen.labels = listed_labels(*node, "classlabels_ints");
   if (chosen.labels.empty() && chosen.probabilities) chosen.labels = picked_labels(graph, path);
   return chosen;
 }

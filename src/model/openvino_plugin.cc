@@ -31,12 +31,8 @@ ov::Core& library() {
   return core;
 }
 
-// The part of an OpenVINO message that people can use: not its source files, not its stack of checks.
-std::string reason(const std::string& message) {
-  std::smatch match;
-  static const std::regex unsupported("does not support the following ONNX operations: *([^\n]*)");
-  if (std::regex_search(message, match, unsupported))
-    return "operators that cannot be run: " + match[1].str();
+// The last line that does not speak of source files.
+std::string last_line(const std::string& message) {
   std::string last;
   std::size_t begin = 0;
   while (begin < message.size()) {
@@ -47,6 +43,21 @@ std::string reason(const std::string& message) {
     begin = end + 1;
   }
   return one_line(last.empty() ? message : last, 200);
+}
+
+// The part of an OpenVINO message that people can use: not its source files, not its stack of checks.
+std::string reason(const std::string& message) {
+  std::smatch match;
+  static const std::regex unknown("No conversion rule found for operations: *([^\n]*)");
+  if (std::regex_search(message, match, unknown))
+    return "it has operators that cannot be run: " + match[1].str();
+  static const std::regex failed("-- (\\S+) with a message:\n");
+  if (std::regex_search(message, match, failed)) {
+    const std::string rest = match.suffix().str();
+    return fmt::format("operator {} cannot be run: {}", match[1].str(),
+                       last_line(rest.substr(0, rest.find("\nSummary:"))));
+  }
+  return last_line(message);
 }
 
 std::string shape_text(const ov::PartialShape& shape) { return shape.to_string(); }
@@ -128,11 +139,13 @@ std::size_t bind_rows(std::shared_ptr<ov::Model>& model, std::size_t rows, const
     model = copy;
     return wanted;
   }
-  std::string widths;
-  for (const auto& input : model->inputs()) widths += " " + shape_text(input.get_partial_shape());
-  throw input_error(
-      fmt::format("{}: does not take {} rows of its input{}: {}", options.path, rows, widths, why),
-      "export it with a batch dimension that is left open");
+  std::string shapes;
+  for (const auto& input : model->inputs()) {
+    const ov::PartialShape shape = bound_shape(input, rows, model->inputs().size(), options);
+    shapes += (shapes.empty() ? "" : ", ") + input.get_any_name() + " " + shape_text(shape);
+  }
+  throw input_error(fmt::format("{}: does not take the input {}: {}", options.path, shapes, why),
+                    "export it with a batch dimension that is left open");
 }
 
 std::uint64_t activation_bytes(const ov::Model& model) {
