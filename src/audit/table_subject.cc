@@ -83,7 +83,10 @@ AuditInputs open_inputs(const ExplainRequest& request) {
     throw input_error(fmt::format("{}: there is no column besides the target", request.data));
   }
   inputs.model = open_model(request.model, candidate_columns(inputs.data, request),
-                            {.output = request.output, .link = request.link, .batch = request.batch});
+                            {.output = request.output,
+                             .link = request.link,
+                             .batch = request.batch,
+                             .features = request.features.size()});
   return inputs;
 }
 
@@ -138,6 +141,7 @@ void TableParts::take(const ExplainRequest& request, AuditInputs inputs) {
   const Table& data = inputs.data;
   clusters_ = read_clusters(data, request.cluster);
   model_ = std::move(inputs.model);
+  notes_ = model_->info().notes;
   match_columns(request, data);
   players_ = !request.groups.empty()
                  ? players_from_groups(request.groups, columns_.names)
@@ -299,6 +303,16 @@ std::vector<Warning> TableParts::warnings() const {
   return result;
 }
 
+nlohmann::ordered_json model_json(const ModelInfo& info) {
+  nlohmann::ordered_json model = {
+      {"path", info.path}, {"format", info.format}, {"objective", info.objective}, {"hash", info.hash}};
+  if (info.library.empty()) return model;
+  model["library"] = info.library;
+  model["precision"] = info.precision;
+  model["batch_rows"] = info.run_rows;
+  return model;
+}
+
 std::string TableParts::provenance(const ExplainRequest& request) const {
   const ModelInfo& info = model_->info();
   nlohmann::ordered_json groups = nlohmann::ordered_json::object();
@@ -311,8 +325,7 @@ std::string TableParts::provenance(const ExplainRequest& request) const {
   const nlohmann::ordered_json result = {
       {"seed", request.seed},
       {"version", version()},
-      {"model",
-       {{"path", info.path}, {"format", info.format}, {"objective", info.objective}, {"hash", info.hash}}},
+      {"model", model_json(info)},
       {"data", data},
       {"background",
        {{"kind", is_background_table(request.background) ? "table" : request.background},
@@ -363,7 +376,7 @@ Subject TableParts::subject(const ExplainRequest& request) {
       .background_fixed = background_.fixed,
       .background_product = background_.product,
       .clusters = clusters_,
-      .bytes = 8 * (instances_.values.size() + background_.frame.values.size()),
+      .bytes = 8 * (instances_.values.size() + background_.frame.values.size()) + model_->info().bytes,
       .engine_bytes = engine_bytes_,
       .seconds_per_row = seconds_per_row_,
       .description = fmt::format("model       {}\ndata        {}, {} loss\nbackground  {}, hash {}\n",

@@ -72,7 +72,8 @@ class Model {
 struct ModelOptions {
   std::string output;  // which of several outputs, by name or by index from 0; empty: the format's own choice
   std::string link;    // empty, softmax or sigmoid: what will turn the output into probabilities
-  std::optional<std::size_t> batch;  // rows per request, if the user says so
+  std::optional<std::size_t> batch;  // rows per call, if the user says so
+  std::size_t features = 0;  // columns named by the user, for models that do not say how many they read
 };
 
 // Opens a model by content, then suffix; `process:CMD` and served models need the columns that
