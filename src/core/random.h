@@ -33,6 +33,9 @@ enum class Purpose : std::uint32_t {
   training_order = 62,
   experiment_rows = 63,
   experiment_background = 64,
+  ioi_prompts = 80,
+  ioi_reference = 81,
+  ioi_templates = 82,
 };
 
 // A cheap value type; two streams with the same key yield the same numbers.
