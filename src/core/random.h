@@ -29,6 +29,10 @@ enum class Purpose : std::uint32_t {
   planted_places = 44,
   planted_noise = 45,
   verify = 60,
+  radiographs = 80,
+  radiograph_kinds = 81,
+  rise_masks = 82,
+  random_map = 83,
 };
 
 // A cheap value type; two streams with the same key yield the same numbers.
