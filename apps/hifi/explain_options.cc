@@ -33,6 +33,9 @@ void ExplainOptions::add_to(CLI::App& verb) {
   verb.add_option("--class", r.class_name, "The class whose output --loss prediction takes")->type_name("K");
   verb.add_option("--classes", classes_, "Labels of the truth in class order, first = 0")
       ->type_name("no,yes");
+  verb.add_option("--output", r.output,
+                  "Which output of a model that has several: its name, or its index from 0")
+      ->type_name("NAME");
   verb.add_option("--link", r.link, "Turn outputs into probabilities: softmax or sigmoid")
       ->check(CLI::IsMember({"softmax", "sigmoid"}))
       ->type_name("LINK");

@@ -24,6 +24,7 @@ void for_each_field(Request& r, Visit visit) {
   visit("groups", r.groups);
   visit("loss", r.loss);
   visit("link", r.link);
+  visit("output", r.output);
   visit("class", r.class_name);
   visit("classes", r.classes);
   visit("cluster", r.cluster);

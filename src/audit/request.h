@@ -18,6 +18,7 @@ struct ExplainRequest {
   std::string groups;  // path
   std::string loss;    // empty: by the model
   std::string link;    // empty, softmax or sigmoid
+  std::string output;  // of a model that has several: name or index; empty: the one that suits
   std::string class_name;
   std::vector<std::string> classes;
   std::string cluster;

@@ -20,6 +20,7 @@ ExplainRequest full_request() {
           .groups = "g.json",
           .loss = "log",
           .link = "sigmoid",
+          .output = "scores",
           .class_name = "2",
           .classes = {"no", "yes"},
           .cluster = "patient",
@@ -62,7 +63,7 @@ TEST(Request, EveryFieldIsStored) {
   // A field that is added to the request but not to its JSON would be lost on resume.
   const json full = json::parse(full_request().to_json());
   const json plain = json::parse(ExplainRequest{}.to_json());
-  EXPECT_EQ(full.size(), 26U);
+  EXPECT_EQ(full.size(), 27U);
   for (const auto& [key, value] : full.items()) EXPECT_NE(value, plain.at(key)) << key;
 }
 

@@ -82,7 +82,8 @@ AuditInputs open_inputs(const ExplainRequest& request) {
   if (candidate_columns(inputs.data, request).empty()) {
     throw input_error(fmt::format("{}: there is no column besides the target", request.data));
   }
-  inputs.model = open_model(request.model, candidate_columns(inputs.data, request));
+  inputs.model = open_model(request.model, candidate_columns(inputs.data, request),
+                            {.output = request.output, .link = request.link});
   return inputs;
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -33,6 +34,13 @@ struct ModelInfo {
   // Contexts whose value lies within this share of max|L| of the extremum count as ties.
   double tie_tolerance = 5e-5;
   std::size_t batch_rows = 4096;  // rows per call that suit this model
+  // Of backends that are libraries: which one, its arithmetic, the rows of its runs (the rest is padded),
+  // and what a reader should know.
+  std::string library;
+  std::string precision;
+  std::size_t run_rows = 0;
+  std::vector<std::string> notes;
+  std::uint64_t bytes = 0;  // memory that it needs, about
 };
 
 class Model {
@@ -44,9 +52,16 @@ class Model {
   virtual void predict(std::span<const double> rows, std::size_t count, std::span<double> out) const = 0;
 };
 
+// What the user says about a model beyond its name.
+struct ModelOptions {
+  std::string output;  // which of several outputs, by name or by index from 0; empty: the format's own choice
+  std::string link;    // empty, softmax or sigmoid: what will turn the output into probabilities
+};
+
 // Opens a model by content, then suffix; `process:CMD` needs the columns that it will be sent.
 // Throws Error(input) if the file is missing, broken, of an unknown kind, or uses something that is not
 // supported.
-std::unique_ptr<Model> open_model(const std::string& spec, const std::vector<Column>& process_columns);
+std::unique_ptr<Model> open_model(const std::string& spec, const std::vector<Column>& process_columns,
+                                  const ModelOptions& options = {});
 
 }  // namespace hifi

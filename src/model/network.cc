@@ -1,0 +1,41 @@
+#include "model/network.h"
+
+#include <cstdlib>
+#include <functional>
+#include <numeric>
+
+#include "core/plugin.h"
+
+namespace hifi {
+
+namespace {
+
+using Open = void (*)(const std::string& content, const NetworkOptions& options,
+                      std::unique_ptr<Network>& network);
+
+std::unique_ptr<Network> open(const char* plugin, const char* package, const std::string& content,
+                              const NetworkOptions& options) {
+  std::unique_ptr<Network> network;
+  reinterpret_cast<Open>(plugin_symbol(plugin, "hifi_open_network", package))(content, options, network);
+  return network;
+}
+
+}  // namespace
+
+std::size_t element_bytes(Element element) { return element == Element::f32 ? 4 : 8; }
+
+std::size_t Port::size() const {
+  return std::accumulate(shape.begin(), shape.end(), std::size_t{1}, std::multiplies<>());
+}
+
+std::unique_ptr<Network> open_onnx_network(const std::string& content, const NetworkOptions& options) {
+  return open("backend_onnx", "the Python package openvino", content, options);
+}
+
+std::unique_ptr<Network> open_torch_network(const std::string& content, const NetworkOptions& options) {
+  // Threads of GNU OpenMP that spin while they wait take the cores from ours. Read when it is loaded.
+  setenv("OMP_WAIT_POLICY", "passive", 0);
+  return open("backend_torch", "the Debian packages libtorch1.13 and libopenblas0-openmp", content, options);
+}
+
+}  // namespace hifi
