@@ -7,9 +7,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <vector>
+
+#include "data/recipe.h"
 
 namespace hifi {
 
@@ -20,13 +21,9 @@ struct SaliencyMap {
   double at(std::size_t y, std::size_t x) const { return values[y * width + x]; }
 };
 
-// In pixels of the map; a pixel belongs to the box if its centre does.
-struct Box {
-  double x = 0, y = 0, width = 0, height = 0;
-};
-
 using PixelMask = std::vector<std::uint8_t>;  // 1 = in
 
+// Boxes are in pixels of the map; a pixel belongs to a box if its centre does.
 PixelMask mask_of_boxes(std::size_t height, std::size_t width, std::span<const Box> boxes);
 
 // Pointing Game (doi 10.1007/s11263-017-1059-x): 1 if the maximum of the map lies in a box, or within
