@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A stage includes only stages to its left (ARCHITECTURE.md); tests are exempt.
 set -euo pipefail
-stages=(core stats data masking model loss game vocabulary indices decomposition sampling report audit experiments)
+stages=(core stats data masking model loss game vocabulary indices decomposition sampling report audit baselines experiments)
 # Promised headers live in include/hifi; each belongs to a stage.
 declare -A public=([error]=core [coalition]=core [profile]=core [indices]=core [hifi]=audit)
 rank() { for i in "${!stages[@]}"; do [[ ${stages[$i]} == "$1" ]] && { echo "$i"; return; }; done; echo -1; }

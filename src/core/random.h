@@ -33,9 +33,13 @@ enum class Purpose : std::uint32_t {
   training_order = 62,
   experiment_rows = 63,
   experiment_background = 64,
-  ioi_prompts = 80,
-  ioi_reference = 81,
-  ioi_templates = 82,
+  radiographs = 80,
+  radiograph_kinds = 81,
+  rise_masks = 82,
+  random_map = 83,
+  ioi_prompts = 90,
+  ioi_reference = 91,
+  ioi_templates = 92,
 };
 
 // A cheap value type; two streams with the same key yield the same numbers.
