@@ -1,11 +1,11 @@
 # make demo       install what is missing, build, explain a model with known truth
 # make test       the same set-up, then every test
-# make test-full  also the heavy judges, and the unit tests under sanitizers
+# make test-full  also the heavy judges, the unit tests under sanitizers, and a fuzz run of every parser
 # make statistics measure coverage, width and error of intervals and estimates
 BUILD := build/release
 export CCACHE_DIR ?= $(CURDIR)/build/ccache
 
-.PHONY: all setup build demo test test-full asan bench statistics format tidy install clean
+.PHONY: all setup build demo test test-full asan fuzz bench statistics format tidy install clean
 all: build
 
 setup:
@@ -23,8 +23,13 @@ test: build
 	@cd $(BUILD) && ctest --output-on-failure -j 2
 	@.venv/bin/python -m pytest -q tests
 
-test-full: test asan
+test-full: test asan fuzz
 	@.venv/bin/python -m pytest -q -m full tests
+
+# Every parser on broken files, under the sanitizers; FUZZ_SECONDS each.
+FUZZ_SECONDS ?= 60
+fuzz: asan
+	@scripts/fuzz.sh build/asan $(FUZZ_SECONDS)
 
 asan: setup
 	@cmake --preset asan >/dev/null && cmake --build --preset asan
