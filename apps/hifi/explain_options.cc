@@ -12,7 +12,8 @@ namespace hifi::app {
 
 void ExplainOptions::add_to(CLI::App& verb) {
   ExplainRequest& r = request_;
-  verb.add_option("--model", r.model, "XGBoost JSON or UBJ file, process:CMD, or planted:FILE.json")
+  verb.add_option("--model", r.model,
+                  "XGBoost, LightGBM or ONNX file, process:CMD, planted:FILE.json; docs/models.md lists all")
       ->required()
       ->type_name("MODEL");
   verb.add_option("--data", r.data, "The instances: CSV, Parquet or Feather")->type_name("TABLE");
