@@ -146,7 +146,7 @@ void time_case(std::size_t n, bool binary, std::size_t threads) {
       "n={:2} {:13} {} thread{}  {:6.1f} ns, processor {:6.1f} ns per evaluation; {:.0f} % of rows sent\n", n,
       binary ? "duplicates" : "no duplicates", threads, threads > 1 ? "s" : " ",
       1e9 * clock_best / evaluations, 1e9 * processor_best / evaluations,
-      100 * static_cast<double>(bench.game.model_rows()) / (5 * evaluations));
+      100 * static_cast<double>(bench.game.model_use().rows) / (5 * evaluations));
 }
 
 // The peak of a child process that does nothing else.

@@ -2,11 +2,12 @@
 
 import json
 import pathlib
+import subprocess
 
 import numpy as np
 import pytest
 
-from conftest import coalitions, reference, same_profile, write_csv
+from conftest import HIFI, coalitions, reference, same_profile, write_csv
 from neural import ours, same, write_table
 
 FIXTURES = pathlib.Path(__file__).resolve().parent / "fixtures" / "torchscript"
@@ -90,20 +91,12 @@ def test_models_that_do_not_fit(tmp_path, hifi):
 def test_broken_files(tmp_path, hifi):
     write_table(tmp_path)
     whole = (FIXTURES / "regressor.pt").read_bytes()
-    for size in (3, 4, 30, len(whole) // 2, len(whole) - 30, len(whole) - 1):
+    for size in (3, 30, len(whole) // 2, len(whole) - 1):
         (tmp_path / "cut.pt").write_bytes(whole[:size])
         assert "cut.pt" in refused(hifi, "cut.pt", 3)
-    for at in range(40, len(whole), len(whole) // 12):
+    for at in (60, len(whole) // 3, len(whole) - 60):
         (tmp_path / "bad.pt").write_bytes(whole[:at] + b"\xff" * 8 + whole[at + 8:])
-        code = hifi_code(hifi, "bad.pt")
-        assert code in (0, 3, 4), code  # weights may change without notice
-
-
-def hifi_code(hifi, path):
-    for code in (0, 3, 4):
-        try:
-            hifi("explain", "--model", path, "--data", "d.csv", "--target", "y", "--quiet", code=code)
-            return code
-        except AssertionError:
-            continue
-    return None
+        result = subprocess.run([HIFI, "explain", "--model", "bad.pt", "--data", "d.csv",
+                                 "--target", "y", "--quiet"], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+        assert result.returncode in (0, 3, 4), result  # weights may change without notice
+        assert result.returncode == 0 or result.stderr.count("\n") == 1

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <nlohmann/json.hpp>
+#include <optional>
 
 #include "audit/profile.h"
 #include "hifi/error.h"
@@ -28,25 +31,48 @@ RunResult run_with_hint(Audit& audit, RunFile* file, const Output& output) {
   }
 }
 
+// Nanoseconds of all threads per evaluation that were not the model's. None: nothing went through it.
+std::optional<double> outside_model(const ModelUse& before, const ModelUse& after, double seconds,
+                                    std::size_t threads) {
+  const std::uint64_t evaluations = after.evaluations - before.evaluations;
+  if (evaluations == 0) return std::nullopt;
+  const double all = 1e9 * seconds * static_cast<double>(threads);
+  const auto model = static_cast<double>(after.nanoseconds - before.nanoseconds);
+  return std::max(0.0, all - model) / static_cast<double>(evaluations);
+}
+
+std::string with_time(const std::string& provenance, double nanoseconds) {
+  auto json = nlohmann::ordered_json::parse(provenance);
+  json["outside_model_ns"] = nanoseconds;
+  return json.dump();
+}
+
 }  // namespace
 
 void run_and_report(Audit& audit, RunFile* file, const Output& output, Workers& workers,
                     const std::function<Appendix(const Profile&)>& appendix) {
+  const ModelUse before = audit.model_use();
   const auto start = std::chrono::steady_clock::now();
   const RunResult result = run_with_hint(audit, file, output);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   const RunPlan& plan = audit.plan();
+  const std::optional<double> outside =
+      outside_model(before, audit.model_use(), took.count(), workers.threads());
   if (output.verbose) {
     output.say(
         fmt::format("run         {:.3g} s, {} rows sent to the model after identical ones were removed",
-                    took.count(), audit.model_rows()));
+                    took.count(), audit.model_use().rows - before.rows));
+    if (outside)
+      output.say(fmt::format("outside     {:.3g} ns per evaluation spent outside the model", *outside));
   }
   if (plan.shards > 1) {
     output.say(fmt::format("shard {}/{} is done: {}; when all are, `hifi merge -o all.hifi part..`",
                            plan.shard, plan.shards, file->path()));
     return;
   }
-  const Profile profile = make_profile(plan, result, output.pairs, workers);
+  Profile profile = make_profile(plan, result, output.pairs, workers);
+  // Times differ from run to run, so they are only written for who asks for them.
+  if (output.verbose && outside) profile.provenance = with_time(profile.provenance, *outside);
   output.write(profile, appendix ? appendix(profile) : Appendix{});
   if (audit.precision() && !audit.precision()->is_met(profile)) {
     throw Error(

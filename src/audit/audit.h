@@ -67,7 +67,7 @@ class Audit {
   std::optional<double> off_distribution() const {
     return subject_.off_distribution ? subject_.off_distribution() : std::nullopt;
   }
-  std::uint64_t model_rows() const { return subject_.game->model_rows(); }
+  ModelUse model_use() const { return subject_.game->model_use(); }
 
   // Runs to the end; with a file, from its last saved state.
   RunResult run(RunFile* file, Progress::Listener listener);

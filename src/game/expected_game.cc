@@ -41,10 +41,10 @@ void ExpectedGame::run(const CoalitionList& coalitions, std::span<const Draw> dr
   const std::size_t all = out.size() * rows_.size();
   for (std::size_t first = 0; first < all; first += batch_rows_) {
     const std::size_t count = std::min(batch_rows_, all - first);
-    parts_.model.predict(std::span(rows).subspan(first * width, count * width), count,
-                         std::span(predictions).subspan(first * outputs, count * outputs));
+    clock_.predict(parts_.model, std::span(rows).subspan(first * width, count * width), count,
+                   std::span(predictions).subspan(first * outputs, count * outputs));
   }
-  model_rows_ += all;
+  clock_.add_evaluations(out.size());
   parts_.loss.check(predictions);
   const std::size_t cell = rows_.size() * outputs;
   for (std::size_t e = 0; e < out.size(); ++e) {

@@ -3,11 +3,11 @@
 // within it.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <vector>
 
 #include "game/game.h"
+#include "game/model_clock.h"
 #include "loss/loss.h"
 #include "masking/frame.h"
 #include "masking/players.h"
@@ -33,7 +33,7 @@ class ExpectedGame : public Game {
   std::size_t players() const override { return parts_.players.size(); }
   void losses(const CoalitionList& coalitions, std::span<const Draw> draws, std::span<double> out,
               Workers& workers) override;
-  std::uint64_t model_rows() const override { return model_rows_; }
+  ModelUse model_use() const override { return clock_.use(); }
 
  protected:
   const Parts& parts() const { return parts_; }
@@ -50,7 +50,7 @@ class ExpectedGame : public Game {
   Parts parts_;
   std::vector<std::uint32_t> rows_;
   std::size_t batch_rows_;
-  std::atomic<std::uint64_t> model_rows_ = 0;
+  ModelClock clock_;
 };
 
 }  // namespace hifi

@@ -62,6 +62,14 @@ struct BlockSums {
 void add_losses(std::span<const Draw> draws, std::span<const double> losses, std::size_t first,
                 std::size_t count, BlockSums& sums, Workers& workers);
 
+// The work of a model: rows after identical ones were removed, the evaluations (coalition, draw) that they
+// served, and the time within the model, summed over threads.
+struct ModelUse {
+  std::uint64_t rows = 0;
+  std::uint64_t evaluations = 0;
+  std::uint64_t nanoseconds = 0;
+};
+
 class Game {
  public:
   virtual ~Game() = default;
@@ -70,8 +78,8 @@ class Game {
   // Standard deviation of the part of a loss that is independent between coalitions at the same draw: 0 for
   // functions of rows.
   virtual double coalition_noise() const { return 0; }
-  // Rows that a model was asked for so far.
-  virtual std::uint64_t model_rows() const { return 0; }
+  // What was asked of a model so far, row by row; engines that know whole lattices ask nothing.
+  virtual ModelUse model_use() const { return {}; }
 
   // out[d * coalitions.size() + c] = loss of coalition c at draw d.
   virtual void losses(const CoalitionList& coalitions, std::span<const Draw> draws, std::span<double> out,

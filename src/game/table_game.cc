@@ -122,9 +122,9 @@ void TableGame::run(const CoalitionList& coalitions, std::span<const Draw> draws
     });
   }
   task.predictions.resize(task.distinct * loss_.outputs());
-  model_.predict(std::span(task.rows).first(task.distinct * instances_.width), task.distinct,
+  clock_.predict(model_, std::span(task.rows).first(task.distinct * instances_.width), task.distinct,
                  task.predictions);
-  model_rows_ += task.distinct;
+  clock_.add_evaluations(out.size());
   loss_.check(task.predictions);
   for_each_draw([&](const Draw& draw, std::size_t, std::size_t done, std::size_t count) {
     loss_.evaluate(task.predictions, std::span(task.row_of).subspan(done, count), truth_[draw.instance],

@@ -1,11 +1,11 @@
 // The game of a model on a table: x on the coalition, z off it, loss against the truth of x.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <vector>
 
 #include "game/game.h"
+#include "game/model_clock.h"
 #include "loss/loss.h"
 #include "masking/frame.h"
 #include "masking/players.h"
@@ -24,8 +24,8 @@ class TableGame : public Game {
   void losses(const CoalitionList& coalitions, std::span<const Draw> draws, std::span<double> out,
               Workers& workers) override;
 
-  // Rows that were sent to the model so far; identical masked rows of a task are sent once.
-  std::uint64_t model_rows() const override { return model_rows_; }
+  // Identical masked rows of a task are sent once.
+  ModelUse model_use() const override { return clock_.use(); }
 
  private:
   struct Task;
@@ -47,7 +47,7 @@ class TableGame : public Game {
   const Frame& background_;
   std::size_t batch_rows_;
   std::vector<std::uint32_t> fixed_columns_;  // of no player: always from the instance
-  std::atomic<std::uint64_t> model_rows_ = 0;
+  ModelClock clock_;
 };
 
 }  // namespace hifi

@@ -120,7 +120,7 @@ TEST(TableGame, IdenticalMaskedRowsOfATaskAreEvaluatedOnce) {
     game.losses(CoalitionList::lattice(4, 0, 16), draws, out, workers);
     EXPECT_LE(world.model->calls, (evaluations + batch - 1) / batch);
     EXPECT_LT(world.model->rows_seen, evaluations);
-    EXPECT_EQ(game.model_rows(), world.model->rows_seen);
+    EXPECT_EQ(game.model_use().rows, world.model->rows_seen);
     // Task t holds the evaluations from t * batch on: neither more nor fewer rows than are distinct there.
     std::vector<double> masked;
     std::size_t task = 0;

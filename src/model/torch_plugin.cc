@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <optional>
 #include <sstream>
 
@@ -29,12 +30,14 @@ namespace {
 
 constexpr std::size_t kRows = 512;
 
-// Where the matrix product comes from; the reference BLAS takes about 70 times as long as OpenBLAS.
+// The file of the matrix product; the reference BLAS takes about 70 times as long as OpenBLAS. Debian's
+// alternatives are links.
 std::string blas_file() {
   Dl_info info{};
-  return dladdr(reinterpret_cast<const void*>(&sgemm_), &info) != 0 && info.dli_fname != nullptr
-             ? info.dli_fname
-             : "";
+  if (dladdr(reinterpret_cast<const void*>(&sgemm_), &info) == 0 || info.dli_fname == nullptr) return "";
+  std::error_code unreadable;
+  const auto file = std::filesystem::canonical(info.dli_fname, unreadable);
+  return unreadable ? info.dli_fname : file.string();
 }
 
 void set_up_library() {
@@ -54,7 +57,9 @@ std::string reason(const std::exception& error) {
   std::string text = torch_error != nullptr ? torch_error->msg() : error.what();
   const std::size_t trace = text.rfind("RuntimeError: ");
   if (trace != std::string::npos) text.erase(0, trace + 14);
-  return one_line(text.substr(0, text.find('\n')), 200);
+  text.resize(std::min(text.find('\n'), text.size()));
+  for (char& c : text) c = c < ' ' || c > '~' ? '?' : c;
+  return one_line(text, 200);
 }
 
 std::string type_of(const torch::jit::IValue& value) { return value.tagKind(); }

@@ -1,0 +1,131 @@
+// networks MODEL COLUMNS [BATCH]: the row engine on a network beside its library called directly on batches
+// of the same shape that lie ready. benchmarks/networks.py makes the models.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/files.h"
+#include "core/parallel.h"
+#include "core/random.h"
+#include "game/table_game.h"
+#include "model/network.h"
+#include "model/onnx_document.h"
+#include "timing.h"
+#include "vocabulary/lattice.h"
+
+namespace {
+
+using namespace hifi;
+
+constexpr std::size_t kThreads = 2;
+constexpr std::size_t kDraws = 256;
+constexpr int kTurns = 7;
+
+Frame random_frame(std::size_t rows, std::size_t width) {
+  RandomStream stream(1, Purpose::probe);
+  Frame frame{.rows = rows, .width = width, .values = std::vector<double>(rows * width)};
+  for (double& value : frame.values) value = static_cast<float>(2 * stream.uniform() - 1);
+  return frame;
+}
+
+OpenedNetwork open_direct(const std::string& path, std::size_t width, std::size_t batch) {
+  const std::string content = read_file(path);
+  const NetworkOptions options{.path = path, .output = "", .rows = batch, .shape = {width}};
+  return onnx::looks_like_onnx(content) ? open_onnx_network(content, options)
+                                        : open_torch_network(content, options);
+}
+
+// What the game must have asked the network: the masked rows of one draw, through a session of our own.
+bool verify(TableGame& game, const Network& network, const Frame& frame, const Draw& draw, Workers& workers) {
+  const std::size_t n = frame.width, all = std::size_t{1} << n;
+  std::vector<double> losses(all);
+  game.losses(CoalitionList::lattice(n, 0, all), std::span(&draw, 1), losses, workers);
+  const auto session = network.session();
+  const std::size_t shape = network.info().rows;
+  std::vector<double> out(shape);
+  for (std::size_t first = 0; first < all; first += shape) {
+    auto* input = static_cast<float*>(session->input(0));
+    for (std::size_t r = 0; r < shape; ++r) {
+      for (std::size_t c = 0; c < n; ++c) {
+        const bool inside = ((first + r) >> c) & 1U;
+        input[r * n + c] = static_cast<float>(frame.row(inside ? draw.instance : draw.background)[c]);
+      }
+    }
+    session->run(shape, out);
+    for (std::size_t r = 0; r < std::min(shape, all - first); ++r) {
+      if (std::abs(out[r] * out[r] - losses[first + r]) > 1e-5 * (1 + losses[first + r])) return false;
+    }
+  }
+  return true;
+}
+
+void run(const std::string& path, std::size_t n, std::size_t batch) {
+  const OpenedNetwork direct = open_direct(path, n, batch);
+  const Network& network = *direct.network;
+  const auto model = open_model(path, std::vector<Column>(n), {.batch = batch});
+  const Frame frame = random_frame(kDraws, n);
+  const std::vector<double> truth(kDraws, 0.0);
+  Players players;
+  for (std::uint32_t i = 0; i < n; ++i) {
+    players.names.push_back(fmt::format("x{}", i));
+    players.columns.push_back({i});
+  }
+  const Loss loss({.kind = LossKind::squared}, model->info());
+  TableGame game(*model, loss, players, frame, truth, frame, model->info().batch_rows);
+  Workers workers(kThreads);
+  std::vector<Draw> draws;
+  for (std::uint32_t d = 0; d < kDraws; ++d)
+    draws.push_back({.instance = d, .background = static_cast<std::uint32_t>((d + 1) % kDraws)});
+  if (!verify(game, network, frame, draws[0], workers)) {
+    fmt::print(stderr, "{}: the losses of the game are not those of the network\n", path);
+    std::exit(1);
+  }
+  const std::size_t evaluations = kDraws << n, runs = evaluations / network.info().rows / kThreads;
+  BlockSums sums = zero_sums(std::size_t{1} << n, 1, 0);
+  std::vector<std::unique_ptr<NetworkSession>> sessions;
+  for (std::size_t t = 0; t < kThreads; ++t) sessions.push_back(network.session());
+  const auto call_directly = [&] {
+    std::vector<std::jthread> threads;
+    for (std::size_t t = 0; t < kThreads; ++t) {
+      threads.emplace_back([&, t] {
+        std::vector<double> out(network.info().rows);
+        for (std::size_t k = 0; k < runs; ++k) sessions[t]->run(out.size(), out);
+      });
+    }
+  };
+  benchmarks::Time ours, theirs;
+  const ModelUse before = game.model_use();
+  for (int turn = 0; turn < kTurns; ++turn) {
+    const benchmarks::Time a = benchmarks::best_of(1, call_directly);
+    const benchmarks::Time b = benchmarks::best_of(1, [&] { game.accumulate(draws, sums, workers); });
+    theirs = {std::min(theirs.clock, a.clock), std::min(theirs.processor, a.processor)};
+    ours = {std::min(ours.clock, b.clock), std::min(ours.processor, b.processor)};
+  }
+  const ModelUse use = game.model_use();
+  const auto all = static_cast<double>(evaluations);
+  fmt::print(
+      "{}: {}, runs of {} rows: direct {:.4g} rows/s, game {:.4g} evaluations/s: {:.1f} % on the clock, "
+      "{:.1f} % "
+      "by processor time ({:.0f} and {:.0f} ns per evaluation); {:.0f} % of the evaluations were sent\n",
+      path.substr(path.rfind('/') + 1), network.info().library.substr(0, 20), network.info().rows,
+      all / theirs.clock, all / ours.clock, 100 * theirs.clock / ours.clock,
+      100 * theirs.processor / ours.processor, 1e9 * theirs.processor / all, 1e9 * ours.processor / all,
+      100 * static_cast<double>(use.rows - before.rows) /
+          static_cast<double>(use.evaluations - before.evaluations));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 3) {
+    fmt::print("networks.py runs it on the models that it makes\n");
+    return 0;
+  }
+  run(argv[1], std::strtoul(argv[2], nullptr, 10), argc > 3 ? std::strtoul(argv[3], nullptr, 10) : 0);
+  return 0;
+}
