@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-
 #include "hifi/error.h"
 #include "sampling/budget.h"
 #include "sampling/speed.h"
@@ -45,45 +43,12 @@ void ExplainOptions::add_to(CLI::App& verb) {
                   "prediction, as in SAGE")
       ->check(CLI::IsMember({"loss", "prediction"}))
       ->type_name("WHAT");
-  auto* exact =
-      verb.add_flag("--exact", r.exact, "All coalitions x all pairs of instance and background row");
-  verb.add_option("--budget", r.budget,
-                  fmt::format("Evaluations of (coalition, draw), default {}, for tree models {}",
-                              kDefaultBudget, kWholeLatticeBudget))
-      ->check(whole_number())
-      ->type_name("N")
-      ->excludes(exact);
-  verb.add_option("--time", r.time,
-                  "A budget by what the model manages in this time: 30s, 5m, 2h (other draws at every run)")
-      ->type_name("T")
-      ->excludes(exact);
-  verb.add_option(
-          "--precision", r.precision,
-          "Stop when the widest interval of U, R, S and Lmax is narrower: a number, or 2% of L({}) - L(all)")
-      ->type_name("W")
-      ->excludes(exact);
-  verb.add_option("--policy", r.policy, "auto, exhaustive or paper")
-      ->check(CLI::IsMember({"auto", "exhaustive", "paper"}))
-      ->type_name("POLICY");
-  verb.add_flag("--per-instance", r.per_instance, "A profile of every row of the data, too");
-  verb.add_flag(
-      "--amortise", r.amortise,
-      "With --per-instance beyond 2^n: one search for all rows. Cheaper; its contexts suit the mean");
-  verb.add_option("--seed", r.seed, "Seed of all random choices (default 0)")
-      ->check(whole_number())
-      ->type_name("N");
-  verb.add_option("--interval", r.interval,
-                  "population, montecarlo; conservative bands: hoeffding, bernstein, paper")
-      ->check(CLI::IsMember({"population", "montecarlo", "hoeffding", "bernstein", "paper"}))
-      ->type_name("KIND");
-  verb.add_option("--confidence", r.confidence, "Confidence of the intervals (default 0.95)")->type_name("P");
   verb.add_option("--cluster", r.cluster, "Rows with the same value here belong together (patient, user)")
       ->type_name("COL");
-  verb.add_option("--shard", shard_, "Do the I-th of K parts; `hifi merge` adds them up")->type_name("I/K");
   verb.add_option("--batch", r.batch, "Rows per call of the model")
       ->check(CLI::Range(std::size_t{1}, std::size_t{100'000'000}))
       ->type_name("N");
-  verb.add_option("--max-memory", max_memory_, "Refuse to need more (default 4G)")->type_name("SIZE");
+  run_.add_to(verb, r);
   verb.add_flag(
       "!--no-fast-lattice", r.fast_lattice,
       "Send every masked row of a tree model through its trees, to prove that the shortcut is right");
@@ -96,50 +61,12 @@ ExplainRequest ExplainOptions::request() const {
   ExplainRequest request = request_;
   request.features = split_list("--features", features_);
   request.classes = split_list("--classes", classes_);
-  if (!(request.confidence >= 0.5 && request.confidence <= 0.9999)) {  // also NaN
-    throw Error(ErrorCode::usage,
-                fmt::format("--confidence {}: must lie between 0.5 and 0.9999", request.confidence));
-  }
   if (request.data.empty() && !request.model.starts_with("planted:")) {
     throw Error(ErrorCode::usage, "--data is required",
                 "only a planted game (--model planted:FILE.json) has none");
   }
-  if (request.amortise && !request.per_instance) {
-    throw Error(ErrorCode::usage, "--amortise shares a search among instances: it needs --per-instance");
-  }
-  if (request.per_instance && (!shard_.empty() || !request.precision.empty() || request.policy == "paper")) {
-    throw Error(ErrorCode::usage, "--per-instance does not go with --shard, --precision or --policy paper");
-  }
-  if (!request.time.empty()) {
-    parse_time(request.time);
-    if (!shard_.empty()) throw Error(ErrorCode::usage, "--shard: a run with --time cannot be divided");
-  }
-  if (!request.precision.empty()) {
-    Precision::parse(request.precision);
-    if (!shard_.empty()) throw Error(ErrorCode::usage, "--shard: a run with --precision cannot be divided");
-  }
-  if (request.policy == "paper" && !shard_.empty()) {
-    throw Error(ErrorCode::usage,
-                "--shard: the paper's policy cannot be divided, every choice depends on those before");
-  }
-  if (request.policy == "paper" && request.exact) {
-    throw Error(ErrorCode::usage, "--exact: the paper's policy samples; use --policy exhaustive or none");
-  }
-  if (!max_memory_.empty()) request.max_memory = parse_bytes("--max-memory", max_memory_);
+  run_.complete(request);
   return request;
-}
-
-Shard ExplainOptions::shard() const {
-  if (shard_.empty()) return {};
-  Shard shard{0, 0};
-  const char* end = shard_.data() + shard_.size();
-  const auto first = std::from_chars(shard_.data(), end, shard.index);
-  if (first.ec == std::errc() && first.ptr != end && *first.ptr == '/') {
-    const auto second = std::from_chars(first.ptr + 1, end, shard.count);
-    if (second.ec == std::errc() && second.ptr == end && shard.index >= 1 && shard.index <= shard.count)
-      return shard;
-  }
-  throw Error(ErrorCode::usage, fmt::format("--shard {}: must be I/K with I from 1 to K", shard_));
 }
 
 namespace {

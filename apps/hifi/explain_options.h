@@ -7,6 +7,7 @@
 #include "audit/audit.h"
 #include "audit/request.h"
 #include "command.h"
+#include "run_options.h"
 
 namespace hifi::app {
 
@@ -15,14 +16,13 @@ class ExplainOptions {
   void add_to(CLI::App& verb);
   // Throws Error(usage) for lists, sizes and shards that are malformed.
   ExplainRequest request() const;
-  Shard shard() const;
+  Shard shard() const { return run_.shard(); }
 
  private:
   ExplainRequest request_;
   std::string features_;
   std::string classes_;
-  std::string shard_;
-  std::string max_memory_;
+  RunOptions run_;
 };
 
 // The plan, one line each, for people.

@@ -12,6 +12,7 @@
 #include "command.h"
 #include "core/files.h"
 #include "hifi/error.h"
+#include "report/circuit.h"
 #include "report/profile_json.h"
 #include "report/terminal.h"
 
@@ -66,6 +67,12 @@ void Output::write(const Profile& profile, const Appendix& appendix) const {
   }
   std::string text;
   if (!json.empty()) text = profile_json(profile);
+  const std::optional<Circuit> circuit = circuit_of(profile);
+  if (circuit && !json.empty()) {
+    auto document = nlohmann::ordered_json::parse(text);
+    document["circuit"] = nlohmann::ordered_json::parse(circuit_json(profile, *circuit));
+    text = document.dump(1) + "\n";
+  }
   if (!json.empty() && !appendix.json_key.empty()) {
     auto document = nlohmann::ordered_json::parse(text);
     document[appendix.json_key] = nlohmann::ordered_json::parse(appendix.json);
@@ -74,7 +81,10 @@ void Output::write(const Profile& profile, const Appendix& appendix) const {
   if (!json.empty() && json != "-") files.push_back({json, text});
   write_files(files);
   if (json == "-") return print(text);
-  if (!quiet) print(profile_text(profile, {.colour = wants_colour()}) + appendix.text);
+  if (!quiet) {
+    print(profile_text(profile, {.colour = wants_colour()}) +
+          (circuit ? circuit_text(profile, *circuit) : "") + appendix.text);
+  }
 }
 
 void Output::say(const std::string& line) const {

@@ -45,7 +45,7 @@ bool Precision::is_met(const Profile& profile) const {
 }
 
 Audit::Audit(const ExplainRequest& request, Shard shard, Workers& workers, const Resumed& resumed)
-    : Audit(request, open_subject(request), shard, workers, resumed) {}
+    : Audit(request, open_subject(request, workers), shard, workers, resumed) {}
 
 Audit::Audit(const ExplainRequest& request, AuditInputs inputs, Shard shard, Workers& workers)
     : Audit(request, table_subject(request, std::move(inputs)), shard, workers, {}) {}

@@ -45,6 +45,11 @@ void for_each_field(Request& r, Visit visit) {
   visit("fast_lattice", r.fast_lattice);
   visit("check_predictions", r.check_predictions);
   visit("stress", r.stress);
+  visit("task", r.task);
+  visit("heads", r.heads);
+  visit("ablation", r.ablation);
+  visit("measure", r.measure);
+  visit("freeze_layernorm", r.freeze_layernorm);
 }
 
 template <class T>

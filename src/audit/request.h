@@ -39,6 +39,13 @@ struct ExplainRequest {
   std::string check_predictions;
   std::vector<std::string> stress;  // other backgrounds that the audit is repeated under
 
+  // Of circuits: `model` is a folder of the hub, `groups` names groups of heads.
+  std::string task;                // ioi or a path; empty: no circuit
+  std::vector<std::string> heads;  // or all
+  std::string ablation = "mean";   // or zero, resample
+  std::string measure = "logit-difference";
+  bool freeze_layernorm = false;
+
   std::string to_json() const;
   // Throws Error(input) naming `place` if the text is no request.
   static ExplainRequest from_json(const std::string& text, const std::string& place);

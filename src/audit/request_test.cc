@@ -38,7 +38,12 @@ ExplainRequest full_request() {
           .max_memory = 12345,
           .expected = "prediction",
           .fast_lattice = false,
-          .check_predictions = "p.csv"};
+          .check_predictions = "p.csv",
+          .task = "t.json",
+          .heads = {"1.2", "3.4"},
+          .ablation = "zero",
+          .measure = "kl",
+          .freeze_layernorm = true};
 }
 
 TEST(Request, RoundTripsEveryField) {

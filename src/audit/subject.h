@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "audit/request.h"
+#include "core/parallel.h"
 #include "data/table.h"
 #include "game/game.h"
 #include "hifi/profile.h"
@@ -57,8 +58,9 @@ struct AuditInputs {
 
 // Read and check everything that the request names. Throw Error: usage, input (does not fit), model (fails,
 // is non-deterministic or does not answer what --check-predictions says).
-Subject open_subject(const ExplainRequest& request);
+Subject open_subject(const ExplainRequest& request, Workers& workers);
 Subject table_subject(const ExplainRequest& request, AuditInputs inputs);
 Subject planted_subject(const ExplainRequest& request, const std::string& path);
+Subject circuit_subject(const ExplainRequest& request, Workers& workers);
 
 }  // namespace hifi

@@ -401,7 +401,8 @@ Subject table_subject(const ExplainRequest& request, AuditInputs inputs) {
   return subject;
 }
 
-Subject open_subject(const ExplainRequest& request) {
+Subject open_subject(const ExplainRequest& request, Workers& workers) {
+  if (!request.task.empty()) return circuit_subject(request, workers);
   constexpr std::string_view kPlanted = "planted:";
   if (request.model.starts_with(kPlanted)) {
     return planted_subject(request, request.model.substr(kPlanted.size()));

@@ -87,8 +87,8 @@ class Generator {
     choose_templates();
   }
 
-  Task make() const {
-    Task task{.source = "ioi"};
+  PromptTask make() const {
+    PromptTask task{.source = "ioi"};
     for (std::size_t k = 0; k < request_.prompts / 2; ++k) {
       RandomStream random(request_.seed, Purpose::ioi_prompts, k);
       auto [io, subject] = pairs_[random.below(pairs_.size())];
@@ -187,7 +187,7 @@ class Generator {
 
 }  // namespace
 
-Task ioi_task(const IoiRequest& request, const Tokenizer& tokenizer) {
+PromptTask ioi_task(const IoiRequest& request, const Tokenizer& tokenizer) {
   if (request.prompts == 0 || request.prompts % 2 != 0) {
     throw Error(ErrorCode::usage,
                 fmt::format("--prompts {}: prompts of --task ioi come in pairs", request.prompts),

@@ -28,7 +28,7 @@ struct IoiRequest {
 
 // The same request and vocabulary give the same task. Roles are left empty. Throws Error(usage) for an odd
 // number of prompts, Error(input) if the tokenizer splits the names.
-Task ioi_task(const IoiRequest& request, const Tokenizer& tokenizer);
+PromptTask ioi_task(const IoiRequest& request, const Tokenizer& tokenizer);
 
 // Roles of heads in this task: those that the model's config.json has at task_specific_params.ioi.roles,
 // those of the published circuit for a model of GPT-2-small's shape, else none. Throws Error(input) naming

@@ -16,7 +16,7 @@ const std::string kModel = HIFI_SOURCE_DIR "/models/ioi-small";
 
 TEST(IoiTask, EveryPromptIsAnAnswerASubjectAndTheSubjectAgain) {
   const Tokenizer tokenizer(kModel);
-  const Task task = ioi_task({.prompts = 200, .reference = 60, .seed = 3}, tokenizer);
+  const PromptTask task = ioi_task({.prompts = 200, .reference = 60, .seed = 3}, tokenizer);
   ASSERT_EQ(task.prompts.size(), 200u);
   ASSERT_EQ(task.reference.size(), 60u);
   EXPECT_TRUE(task.aligned());
@@ -34,7 +34,7 @@ TEST(IoiTask, EveryPromptIsAnAnswerASubjectAndTheSubjectAgain) {
 }
 
 TEST(IoiTask, PairsDifferByTheExchangeOfTheNames) {
-  const Task task = ioi_task({.prompts = 30, .seed = 4}, Tokenizer(kModel));
+  const PromptTask task = ioi_task({.prompts = 30, .seed = 4}, Tokenizer(kModel));
   for (std::size_t k = 0; k < task.prompts.size(); k += 2) {
     Prompt exchanged = task.prompts[k + 1];
     std::swap(exchanged.answer, exchanged.distractor);
@@ -50,7 +50,7 @@ TEST(IoiTask, PairsDifferByTheExchangeOfTheNames) {
 
 TEST(IoiTask, ReferenceHasThreeNamesAndTheTemplatesOfThePrompts) {
   const Tokenizer tokenizer(kModel);
-  const Task task = ioi_task({.prompts = 20, .reference = 40, .seed = 5}, tokenizer);
+  const PromptTask task = ioi_task({.prompts = 20, .reference = 40, .seed = 5}, tokenizer);
   const auto frame = [&](const Prompt& p) {  // without names, place and object
     auto rest = p.tokens;
     for (const std::size_t position : {2, 4, 9, 11, 14}) rest[position] = 0;
@@ -69,7 +69,7 @@ TEST(IoiTask, ReferenceHasThreeNamesAndTheTemplatesOfThePrompts) {
 
 TEST(IoiTask, TemplatesComeEvenlyWithBothOrders) {
   // All 240 templates twice: 480 pairs.
-  const Task task = ioi_task({.prompts = 960, .reference = 1, .seed = 6}, Tokenizer(kModel));
+  const PromptTask task = ioi_task({.prompts = 960, .reference = 1, .seed = 6}, Tokenizer(kModel));
   std::map<std::vector<Token>, std::pair<int, int>> seen;
   for (const Prompt& p : task.prompts) {
     auto rest = p.tokens;
@@ -94,9 +94,9 @@ TEST(IoiTask, SeedsDecide) {
 
 TEST(IoiTask, HeldOutPairsNeverMeetOthers) {
   const Tokenizer tokenizer(kModel);
-  const Task all = ioi_task({.prompts = 2000, .seed = 7}, tokenizer);
-  const Task held = ioi_task({.prompts = 2000, .seed = 7, .held_out = true}, tokenizer);
-  const auto pairs = [](const Task& task) {
+  const PromptTask all = ioi_task({.prompts = 2000, .seed = 7}, tokenizer);
+  const PromptTask held = ioi_task({.prompts = 2000, .seed = 7, .held_out = true}, tokenizer);
+  const auto pairs = [](const PromptTask& task) {
     std::set<std::pair<Token, Token>> found;
     for (const Prompt& p : task.prompts) found.insert(std::minmax(p.answer, p.distractor));
     return found;

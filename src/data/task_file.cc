@@ -102,7 +102,7 @@ std::vector<Prompt> read_prompts(const ordered_json& document, const char* field
   return prompts;
 }
 
-void read_roles(const ordered_json& roles, Task& task) {
+void read_roles(const ordered_json& roles, PromptTask& task) {
   if (!roles.is_object()) throw input_error(fmt::format("{}: \"roles\" is no object", task.source));
   std::set<std::string> seen;
   for (const auto& [role, heads] : roles.items()) {
@@ -132,17 +132,17 @@ ordered_json prompts_json(const std::vector<Prompt>& prompts) {
 
 }  // namespace
 
-bool Task::aligned() const {
+bool PromptTask::aligned() const {
   const auto same = [&](const Prompt& p) { return p.tokens.size() == prompts.front().tokens.size(); };
   return std::all_of(prompts.begin(), prompts.end(), same) &&
          std::all_of(reference.begin(), reference.end(), same);
 }
 
-std::string Task::hash() const {
+std::string PromptTask::hash() const {
   return hex_hash(prompts_json(prompts).dump() + prompts_json(reference).dump());
 }
 
-Task read_task(const std::string& path, const Tokenizer* tokenizer) {
+PromptTask read_task(const std::string& path, const Tokenizer* tokenizer) {
   const ordered_json document = ordered_json::parse(read_file(path), nullptr, false);
   if (!document.is_object()) throw input_error(fmt::format("{}: is no JSON object", path));
   refuse_unknown(document, {"schema", "prompts", "reference", "roles"}, path);
@@ -150,7 +150,7 @@ Task read_task(const std::string& path, const Tokenizer* tokenizer) {
     throw input_error(fmt::format("{}: is no task file", path),
                       fmt::format("its \"schema\" must be \"{}\"", kSchema));
   }
-  Task task{.source = path};
+  PromptTask task{.source = path};
   task.prompts = read_prompts(document, "prompts", PromptReader(tokenizer, false), path);
   task.reference = read_prompts(document, "reference", PromptReader(tokenizer, true), path);
   if (task.prompts.empty()) throw input_error(fmt::format("{}: has no prompts", path));
@@ -158,7 +158,7 @@ Task read_task(const std::string& path, const Tokenizer* tokenizer) {
   return task;
 }
 
-std::string task_to_json(const Task& task) {
+std::string task_to_json(const PromptTask& task) {
   ordered_json document = {{"schema", kSchema},
                            {"prompts", prompts_json(task.prompts)},
                            {"reference", prompts_json(task.reference)},
@@ -167,7 +167,7 @@ std::string task_to_json(const Task& task) {
   return document.dump(1) + "\n";
 }
 
-void check_task(const Task& task, std::size_t vocabulary, std::size_t context) {
+void check_task(const PromptTask& task, std::size_t vocabulary, std::size_t context) {
   const auto check = [&](const std::vector<Prompt>& prompts, const char* kind) {
     for (std::size_t k = 0; k < prompts.size(); ++k) {
       const Prompt& prompt = prompts[k];

@@ -25,7 +25,7 @@ struct Prompt {
   friend bool operator==(const Prompt&, const Prompt&) = default;
 };
 
-struct Task {
+struct PromptTask {
   std::string source;  // path, or the name of a generated task
   std::vector<Prompt> prompts;
   std::vector<Prompt> reference;
@@ -40,11 +40,11 @@ struct Task {
 
 // `tokenizer` may be null: then prompts must be tokens. Throws Error(input) naming file and field: no task,
 // unknown fields, text without a tokenizer, answers of several tokens, no prompts.
-Task read_task(const std::string& path, const Tokenizer* tokenizer);
-std::string task_to_json(const Task& task);
+PromptTask read_task(const std::string& path, const Tokenizer* tokenizer);
+std::string task_to_json(const PromptTask& task);
 
 // Throws Error(input) naming the task and the prompt: a token outside of the vocabulary, a prompt that is
 // empty or longer than the model's context.
-void check_task(const Task& task, std::size_t vocabulary, std::size_t context);
+void check_task(const PromptTask& task, std::size_t vocabulary, std::size_t context);
 
 }  // namespace hifi

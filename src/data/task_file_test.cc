@@ -21,16 +21,16 @@ constexpr const char* kPrompt = R"([{"tokens":[1,2,3],"answer":5,"distractor":7}
 
 TEST(TaskFile, ReadsTokensReferenceAndRoles) {
   TemporaryFolder folder;
-  const Task read = read_task(folder.write("t.json", task(kPrompt, R"(,"reference":[{"tokens":[4,5]}],
+  const PromptTask read = read_task(folder.write("t.json", task(kPrompt, R"(,"reference":[{"tokens":[4,5]}],
                                             "roles":{"mover":["9.9","9.6"],"early":["0.1"]})")),
-                              nullptr);
+                                    nullptr);
   EXPECT_EQ(read.prompts, (std::vector<Prompt>{{{1, 2, 3}, 5, 7}}));
   EXPECT_EQ(read.reference, (std::vector<Prompt>{{{4, 5}}}));
   ASSERT_EQ(read.roles.size(), 2U);
   EXPECT_EQ(read.roles[0].first, "mover");  // the order of the file
   EXPECT_EQ(read.roles[0].second, (std::vector<std::string>{"9.9", "9.6"}));
   EXPECT_FALSE(read.aligned());
-  const Task again = read_task(folder.write("again.json", task_to_json(read)), nullptr);
+  const PromptTask again = read_task(folder.write("again.json", task_to_json(read)), nullptr);
   EXPECT_EQ(again.prompts, read.prompts);
   EXPECT_EQ(again.reference, read.reference);
   EXPECT_EQ(again.roles, read.roles);
@@ -65,7 +65,7 @@ TEST(TaskFile, AnswersAreOneToken) {
 }
 
 TEST(TaskFile, MustFitTheModel) {
-  const Task t{.source = "t", .prompts = {{{1, 2, 3}, 5, 7}}};
+  const PromptTask t{.source = "t", .prompts = {{{1, 2, 3}, 5, 7}}};
   EXPECT_NO_THROW(check_task(t, 8, 3));
   EXPECT_TRUE(contains(error_of([&] { check_task(t, 7, 3); }), "token 7 is outside"));
   EXPECT_TRUE(contains(error_of([&] { check_task(t, 8, 2); }), "has 3 tokens"));

@@ -13,7 +13,7 @@ Ablation parse_ablation(const std::string& name) {
   return name == "resample" ? Ablation::resample : Ablation::mean;
 }
 
-Replacements::Replacements(const Gpt2& model, const Task& task, Ablation ablation,
+Replacements::Replacements(const Gpt2& model, const PromptTask& task, Ablation ablation,
                            const std::vector<bool>& layers, Workers& workers)
     : width_(model.config().width), slot_(layers.size()) {
   std::size_t used = 0;

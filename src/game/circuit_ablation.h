@@ -23,7 +23,7 @@ class Replacements {
  public:
   // `layers[l]`: layer l has players. Throws Error(input): no reference prompts, or unequal lengths under
   // resample.
-  Replacements(const Gpt2& model, const Task& task, Ablation ablation, const std::vector<bool>& layers,
+  Replacements(const Gpt2& model, const PromptTask& task, Ablation ablation, const std::vector<bool>& layers,
                Workers& workers);
 
   std::size_t sources() const { return sources_; }
@@ -36,7 +36,7 @@ class Replacements {
   }
 
  private:
-  void run(const Gpt2& model, const Task& task, Ablation ablation, Workers& workers);
+  void run(const Gpt2& model, const PromptTask& task, Ablation ablation, Workers& workers);
 
   std::size_t width_ = 0;
   std::size_t sources_ = 1;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <condition_variable>
 #include <numeric>
 
@@ -68,8 +69,8 @@ class CircuitGame::Lease {
   std::unique_ptr<CircuitLattice::Workspace> own_;
 };
 
-CircuitGame::CircuitGame(const Gpt2& model, Task task, CircuitPlayers players, const CircuitOptions& options,
-                         Workers& workers)
+CircuitGame::CircuitGame(const Gpt2& model, PromptTask task, CircuitPlayers players,
+                         const CircuitOptions& options, Workers& workers)
     : model_(model),
       task_(std::move(task)),
       players_(std::move(players)),
@@ -102,6 +103,24 @@ std::uint64_t CircuitGame::bytes() const {
   const std::uint64_t each =
       lattice_.workspace_bytes(std::max(kGroupRows, whole_tiles(longest + kRowTile)), kGroupRows);
   return replacements_.bytes() + readout_.bytes() + lattice_.bytes() + workspaces_ * each;
+}
+
+double CircuitGame::lattice_share() const {
+  constexpr std::size_t kEnumerable = 24;
+  if (options_.plainly || players_.size() > kEnumerable) return 1;
+  std::vector<std::size_t> first(model_.config().layers);  // players by their first layer
+  for (const auto& own : players_.heads) ++first[std::min_element(own.begin(), own.end())->layer];
+  const auto layers = static_cast<double>(first.size());
+  const auto all = static_cast<int>(players_.size());
+  double work = 0;
+  int seen = 0;
+  for (std::size_t l = 0; l + 1 < first.size(); ++l) {  // the last layer is read at one position: nearly free
+    // Attention and the first product of the MLP per state, the second per child.
+    work += 2.0 / 3 * std::ldexp(1, seen - all);
+    seen += static_cast<int>(first[l]);
+    work += 1.0 / 3 * std::ldexp(1, seen - all);
+  }
+  return std::min(1.0, (work + .1) / layers);
 }
 
 // Draws that begin alike lie together, so that they share rows.
@@ -177,11 +196,36 @@ std::uint64_t CircuitGame::unit_draws() const {
   return std::max<std::uint64_t>(1, kUnitEvaluations >> std::min<std::size_t>(40, players_.size()));
 }
 
+std::size_t CircuitGame::lookahead() const {
+  constexpr std::size_t kDraws = 64;
+  constexpr std::size_t kBytes = std::size_t{128} << 20;
+  return std::clamp<std::size_t>(kBytes >> (3 + std::min<std::size_t>(40, players_.size())), 1, kDraws);
+}
+
 void CircuitGame::accumulate(std::span<const Draw> draws, BlockSums& sums, Workers& workers) {
   const std::size_t lattice = std::size_t{1} << players();
-  buffer_.resize(lattice * draws.size());
-  losses(CoalitionList::lattice(players(), 0, lattice), draws, buffer_, workers);
-  add_losses(draws, buffer_, 0, lattice, sums, workers);
+  const auto key = [](const Draw& d) { return std::pair(d.instance, d.background); };
+  for (const Draw& draw : draws) {
+    if (!ahead_.contains(key(draw))) {
+      std::vector<Draw> missing{draw};
+      const auto add = [&](const Draw& other) {
+        const bool known =
+            ahead_.contains(key(other)) ||
+            std::any_of(missing.begin(), missing.end(), [&](const Draw& m) { return key(m) == key(other); });
+        if (!known && missing.size() < lookahead()) missing.push_back(other);
+      };
+      for (const Draw& other : draws) add(other);
+      for (const Draw& other : expected_) add(other);
+      std::vector<double> losses(lattice * missing.size());
+      this->losses(CoalitionList::lattice(players(), 0, lattice), missing, losses, workers);
+      for (std::size_t k = 0; k < missing.size(); ++k) {
+        const auto begin = losses.begin() + static_cast<std::ptrdiff_t>(k * lattice);
+        ahead_[key(missing[k])].assign(begin, begin + static_cast<std::ptrdiff_t>(lattice));
+      }
+    }
+    add_losses({&draw, 1}, ahead_.at(key(draw)), 0, lattice, sums, workers);
+    ahead_.erase(key(draw));
+  }
 }
 
 }  // namespace hifi

@@ -7,8 +7,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
-#include <mutex>
+#include <utility>
 #include <vector>
 
 #include "game/circuit_lattice.h"
@@ -29,7 +30,7 @@ class CircuitGame : public Game {
  public:
   // Runs the reference prompts. Throws Error(input) where task, players and options do not fit, or where the
   // memory does not suffice.
-  CircuitGame(const Gpt2& model, Task task, CircuitPlayers players, const CircuitOptions& options,
+  CircuitGame(const Gpt2& model, PromptTask task, CircuitPlayers players, const CircuitOptions& options,
               Workers& workers);
   ~CircuitGame() override;
 
@@ -39,9 +40,13 @@ class CircuitGame : public Game {
   // The whole lattice of a draw at once: cut into stretches of masks, it would share less.
   void accumulate(std::span<const Draw> draws, BlockSums& sums, Workers& workers) override;
   std::uint64_t unit_draws() const override;
+  std::size_t lookahead() const override;
+  void expect(std::span<const Draw> draws) override { expected_.assign(draws.begin(), draws.end()); }
 
   std::size_t background_rows() const { return replacements_.sources(); }
   bool mean_by_position() const { return replacements_.by_position(); }
+  // Work of a whole lattice against a forward pass per coalition, by counting distinct beginnings.
+  double lattice_share() const;
   std::uint64_t bytes() const;  // beside the weights: replacements, switched heads, workspaces
 
  private:
@@ -49,7 +54,7 @@ class CircuitGame : public Game {
   std::vector<PromptGroup> make_groups(std::span<const Draw> draws) const;
 
   const Gpt2& model_;
-  Task task_;
+  PromptTask task_;
   CircuitPlayers players_;
   CircuitOptions options_;
   Replacements replacements_;
@@ -58,7 +63,9 @@ class CircuitGame : public Game {
   std::size_t workspaces_ = 1;  // at most at a time
   struct Pool;
   std::unique_ptr<Pool> pool_;
-  std::vector<double> buffer_;
+  std::vector<Draw> expected_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<double>>
+      ahead_;  // lattices by prompt and source
 };
 
 }  // namespace hifi

@@ -10,9 +10,10 @@
 namespace hifi {
 namespace {
 
-Task random_task(const TestGpt2& test, std::size_t prompts, std::size_t reference, bool aligned = true) {
+PromptTask random_task(const TestGpt2& test, std::size_t prompts, std::size_t reference,
+                       bool aligned = true) {
   RandomStream random(7, Purpose::probe);
-  Task task{.source = "test"};
+  PromptTask task{.source = "test"};
   const auto token = [&] { return static_cast<Token>(random.next_u64() % test.vocabulary); };
   const auto make = [&](std::size_t k) {
     Prompt prompt{.answer = token(), .distractor = token()};
@@ -40,7 +41,7 @@ Memory intact_heads(const TestGpt2& test, const Prompt& prompt) {
 // The loss by the definition, in double.
 class Oracle {
  public:
-  Oracle(const TestGpt2& test, const Task& task, const CircuitOptions& options)
+  Oracle(const TestGpt2& test, const PromptTask& task, const CircuitOptions& options)
       : test_(test), task_(task), options_(options) {
     std::map<std::tuple<std::size_t, std::size_t, std::size_t>, double> weight;
     const bool aligned = task.aligned();
@@ -100,13 +101,13 @@ class Oracle {
 
  private:
   const TestGpt2& test_;
-  const Task& task_;
+  const PromptTask& task_;
   CircuitOptions options_;
   std::vector<Memory> sources_;
   Memory mean_;
 };
 
-std::vector<Draw> all_draws(const Task& task, std::size_t sources) {
+std::vector<Draw> all_draws(const PromptTask& task, std::size_t sources) {
   std::vector<Draw> draws;
   for (std::uint32_t i = 0; i < task.prompts.size(); ++i) {
     for (std::uint32_t s = 0; s < sources; ++s) draws.push_back({.instance = i, .background = s});
@@ -122,15 +123,16 @@ class CircuitGameTest : public ::testing::Test {
     model_ = std::make_unique<Gpt2>(folder_.path());
   }
 
-  std::vector<double> losses(const Task& task, const CircuitPlayers& players, const CircuitOptions& options,
-                             std::span<const Coalition> coalitions, std::span<const Draw> draws) {
+  std::vector<double> losses(const PromptTask& task, const CircuitPlayers& players,
+                             const CircuitOptions& options, std::span<const Coalition> coalitions,
+                             std::span<const Draw> draws) {
     CircuitGame game(*model_, task, players, options, workers_);
     std::vector<double> out(coalitions.size() * draws.size());
     game.losses(CoalitionList::of(players.size(), coalitions), draws, out, workers_);
     return out;
   }
 
-  void expect_oracle(const Task& task, const CircuitPlayers& players, const CircuitOptions& options,
+  void expect_oracle(const PromptTask& task, const CircuitPlayers& players, const CircuitOptions& options,
                      std::size_t sources = 1) {
     std::vector<Coalition> coalitions;
     for (std::uint64_t mask = 0; mask < std::uint64_t{1} << players.size(); ++mask) {
@@ -158,7 +160,7 @@ class CircuitGameTest : public ::testing::Test {
 };
 
 TEST_F(CircuitGameTest, EveryMeasureAndAblationIsTheDefinition) {
-  const Task task = random_task(test_, 3, 3);
+  const PromptTask task = random_task(test_, 3, 3);
   for (const Measure measure :
        {Measure::logit_difference, Measure::log_probability, Measure::probability, Measure::kl}) {
     expect_oracle(task, heads({"1.0", "2.1"}), {.measure = measure});
@@ -170,7 +172,7 @@ TEST_F(CircuitGameTest, EveryMeasureAndAblationIsTheDefinition) {
 }
 
 TEST_F(CircuitGameTest, EverySetOfHeadsIsTheDefinition) {
-  const Task task = random_task(test_, 2, 2);
+  const PromptTask task = random_task(test_, 2, 2);
   expect_oracle(task, heads({"0.0", "0.1", "0.2"}), {});         // the first layer, all of it
   expect_oracle(task, heads({"3.0", "3.1", "3.2"}), {});         // the last layer
   expect_oracle(task, heads({"2.2", "0.1", "3.0", "2.0"}), {});  // in no order, two in one layer
@@ -182,7 +184,7 @@ TEST_F(CircuitGameTest, EverySetOfHeadsIsTheDefinition) {
 }
 
 TEST_F(CircuitGameTest, EqualsThePlainPassOnRandomSetsOfCoalitions) {
-  const Task task = random_task(test_, 5, 4);
+  const PromptTask task = random_task(test_, 5, 4);
   const CircuitPlayers players = heads({"all"});
   std::vector<Coalition> coalitions{Coalition(12), Coalition::full(12)};
   RandomStream random(3, Purpose::probe);
@@ -199,7 +201,7 @@ TEST_F(CircuitGameTest, EqualsThePlainPassOnRandomSetsOfCoalitions) {
 
 // What makes threads, resumed runs and shards give the same bytes.
 TEST_F(CircuitGameTest, ALossDoesNotDependOnItsCompany) {
-  const Task task = random_task(test_, 9, 3);
+  const PromptTask task = random_task(test_, 9, 3);
   const CircuitPlayers players = heads({"all"});
   std::vector<Coalition> coalitions;
   RandomStream random(4, Purpose::probe);
@@ -219,7 +221,7 @@ TEST_F(CircuitGameTest, ALossDoesNotDependOnItsCompany) {
 }
 
 TEST_F(CircuitGameTest, AccumulatesTheSumsOfLosses) {
-  const Task task = random_task(test_, 6, 3);
+  const PromptTask task = random_task(test_, 6, 3);
   const CircuitPlayers players = heads({"0.1", "1.0", "1.2", "3.1"});
   CircuitGame game(*model_, task, players, {}, workers_);
   auto draws = all_draws(task, 1);
@@ -242,10 +244,11 @@ TEST_F(CircuitGameTest, AccumulatesTheSumsOfLosses) {
 }
 
 TEST_F(CircuitGameTest, RefusesWhatDoesNotFit) {
-  const auto refusal = [&](Task task, const CircuitOptions& options, const std::vector<std::string>& names) {
+  const auto refusal = [&](PromptTask task, const CircuitOptions& options,
+                           const std::vector<std::string>& names) {
     return error_of([&] { CircuitGame game(*model_, std::move(task), heads(names), options, workers_); });
   };
-  Task task = random_task(test_, 2, 2);
+  PromptTask task = random_task(test_, 2, 2);
   EXPECT_TRUE(contains(refusal(task, {}, {"4.0"}), "no head \"4.0\""));
   EXPECT_TRUE(contains(refusal(task, {}, {"0.3"}), "no head"));
   EXPECT_TRUE(contains(refusal(task, {}, {"00.1"}), "no head"));

@@ -12,7 +12,7 @@
 
 namespace hifi {
 
-PromptGroup make_group(const Task& task, std::span<const GroupDraw> draws, bool share) {
+PromptGroup make_group(const PromptTask& task, std::span<const GroupDraw> draws, bool share) {
   std::vector<TokenRows::Prompt> prompts;
   for (const GroupDraw& d : draws) prompts.push_back({task.prompts[d.prompt].tokens, d.source});
   PromptGroup group{.rows = TokenRows(prompts, share)};

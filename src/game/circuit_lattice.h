@@ -45,7 +45,7 @@ struct GroupDraw {
   std::uint32_t draw = 0;
 };
 // `share`: rows of equal beginnings are one.
-PromptGroup make_group(const Task& task, std::span<const GroupDraw> draws, bool share);
+PromptGroup make_group(const PromptTask& task, std::span<const GroupDraw> draws, bool share);
 
 class CircuitLattice {
  public:

@@ -17,7 +17,8 @@ Measure parse_measure(const std::string& name) {
   return name == "kl" ? Measure::kl : Measure::logit_difference;
 }
 
-Readout::Readout(const Gpt2& model, const Task& task, Measure measure, bool freeze_norm, Workers& workers)
+Readout::Readout(const Gpt2& model, const PromptTask& task, Measure measure, bool freeze_norm,
+                 Workers& workers)
     : model_(model), task_(task), measure_(measure) {
   const std::size_t d = model.config().width;
   const std::size_t vocabulary = model.config().vocabulary;

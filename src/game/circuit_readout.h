@@ -22,7 +22,7 @@ class Readout {
  public:
   // Runs the intact model where it is needed: for kl, and for the scale of a frozen final norm. Throws
   // Error(input) naming the prompt that lacks a distractor.
-  Readout(const Gpt2& model, const Task& task, Measure measure, bool freeze_norm, Workers& workers);
+  Readout(const Gpt2& model, const PromptTask& task, Measure measure, bool freeze_norm, Workers& workers);
 
   struct Scratch {
     Buffer normed, logits;
@@ -40,7 +40,7 @@ class Readout {
   void norm_row(std::uint32_t prompt, const float* x, float* out) const;
 
   const Gpt2& model_;
-  const Task& task_;
+  const PromptTask& task_;
   Measure measure_;
   std::vector<float> scale_;   // of each prompt's final norm in the intact run; empty: not frozen
   std::vector<float> intact_;  // log-probabilities of the intact run: prompts x vocabulary

@@ -93,6 +93,11 @@ class Game {
   // at least. Sums are taken unit by unit, so it depends on nothing but the game.
   virtual std::uint64_t unit_draws() const;
 
+  // A game that computes many draws cheaper together may look ahead: a run tells it the next draws, at most
+  // so many, before it accumulates the first of them. What it computes must not depend on that.
+  virtual std::size_t lookahead() const { return 0; }
+  virtual void expect(std::span<const Draw> /*draws*/) {}
+
  private:
   std::vector<double> buffer_;  // single losses of `accumulate`, kept for its next call
 };

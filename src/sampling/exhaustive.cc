@@ -37,6 +37,21 @@ class Saver {
   Clock::duration cost_{};
 };
 
+// The next draws of the run, over the ends of blocks.
+std::vector<Draw> next_draws(const DrawPlan& draws, const RunPlan& plan, const LatticeState& state,
+                             std::size_t most) {
+  std::vector<Draw> result;
+  std::uint64_t begin = state.draws_done;
+  for (std::size_t block = state.block; block < plan.end_block() && result.size() < most; ++block) {
+    const std::size_t first = result.size();
+    const std::uint64_t left = draws.block_draws(block) - begin;
+    result.resize(first + std::min<std::uint64_t>(left, most - first));
+    draws.fill(block, begin, std::span(result).subspan(first));
+    begin = 0;
+  }
+  return result;
+}
+
 }  // namespace
 
 void run_exhaustive(Game& game, const DrawPlan& draws, const RunPlan& plan, LatticeState& state,
@@ -53,6 +68,7 @@ void run_exhaustive(Game& game, const DrawPlan& draws, const RunPlan& plan, Latt
       if (interrupt_requested()) saver.now();
       check_interrupt();
       try {
+        if (game.lookahead() > 0) game.expect(next_draws(draws, plan, state, game.lookahead()));
         game.accumulate(batch, state.tile, workers);
       } catch (const Error&) {
         // A lattice of one chunk has not been touched by the failed unit; a larger one keeps its last save.

@@ -1,0 +1,95 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "audit/profile.h"
+#include "command.h"
+#include "core/files.h"
+#include "explain_options.h"
+#include "hifi/error.h"
+#include "run.h"
+
+namespace hifi::app {
+
+namespace {
+
+struct CircuitVerb {
+  RunOptions options;
+  ExplainRequest request;
+  std::string heads;
+  Output output;
+  std::string out;
+
+  void operator()() {
+    request.heads = split_list("--heads", heads);
+    options.complete(request);
+    const Shard shard = options.shard();
+    if (shard.count > 1 && (out.empty() || !output.json.empty() || !output.csv.empty())) {
+      throw Error(ErrorCode::usage, "--shard needs --out and gives no profile of its own",
+                  "run every shard with its own --out, then `hifi merge` and `hifi decompose`");
+    }
+    output.check();
+    if (!out.empty()) {
+      if (std::filesystem::exists(out))
+        throw input_error(fmt::format("{}: exists already", out),
+                          "continue it with `hifi resume`, remove it, or choose another name");
+      check_writable(out);
+    }
+    Workers workers(output.threads);
+    Audit audit(request, shard, workers);
+    parse_pairs(output.pairs, audit.plan().players);  // before the run, not at its end
+    output.say(plan_text(audit));
+    std::optional<RunFile> file;
+    if (!out.empty()) file.emplace(RunFile::create(out, audit.plan().to_json()));
+    run_and_report(audit, file ? &*file : nullptr, output, workers);
+  }
+};
+
+}  // namespace
+
+Run add_circuit(CLI::App& app) {
+  auto* verb = app.add_subcommand(
+      "circuit",
+      "Audit attention heads of a GPT-2: which are needed alone, back each other up, or work together");
+  auto run = std::make_shared<CircuitVerb>();
+  ExplainRequest& r = run->request;
+  verb->add_option("--model", r.model,
+                   "A folder of the hub: config.json, model.safetensors, vocab.json, merges.txt")
+      ->required()
+      ->type_name("DIR");
+  verb->add_option("--task", r.task, "ioi, or a task file (schema hifi.task/1)")
+      ->required()
+      ->type_name("ioi|FILE.json");
+  auto* heads =
+      verb->add_option("--heads", run->heads,
+                       "The players: these heads, layer.head, or all (default: those that have a role)")
+          ->type_name("9.9,9.6|all");
+  verb->add_option("--groups", r.groups, R"(The players: groups of heads, {"movers":["9.9","9.6"]})")
+      ->type_name("G.json")
+      ->excludes(heads);
+  verb->add_option("--ablation", r.ablation, "What absent heads give: mean (default), zero or resample")
+      ->check(CLI::IsMember({"mean", "zero", "resample"}))
+      ->type_name("HOW");
+  verb->add_option("--measure", r.measure,
+                   "logit-difference (default), log-probability, probability or kl (to the intact model)")
+      ->check(CLI::IsMember({"logit-difference", "log-probability", "probability", "kl"}))
+      ->type_name("WHAT");
+  verb->add_flag("--freeze-layernorm", r.freeze_layernorm,
+                 "Read with the scale of the final LayerNorm of the intact run");
+  run->options.add_to(*verb, r);
+  verb->add_flag("!--no-fast-lattice", r.fast_lattice,
+                 "A forward pass per coalition, to prove that the shortcut is right");
+  verb->add_option("--out", run->out,
+                   "Keep the run in this file, so that it can be resumed, merged and analysed")
+      ->type_name("run.hifi");
+  run->output.add_to(*verb);
+  verb->footer(
+      "Heads that are no players stay intact.\n"
+      "Example:\n"
+      "  hifi circuit --model gpt2 --task ioi --heads 9.9,9.6,10.0,7.3,8.6 --json profile.json");
+  return [run] { (*run)(); };
+}
+
+}  // namespace hifi::app

@@ -1,0 +1,245 @@
+// Coalitions of heads of a GPT-2 of the small shape (random weights): answers compared, then the lattice and
+// a plain forward pass per coalition timed in turns.
+//
+//   circuit            shares of the work: 64 plain passes against all 1,024 coalitions; 144 heads, 2,000
+//   coalitions circuit full       every plain pass of the ten heads
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "core/random.h"
+#include "game/circuit_game.h"
+#include "sampling/search.h"
+#include "timing.h"
+
+namespace {
+
+using namespace hifi;
+namespace fs = std::filesystem;
+
+// A folder as the hub has it, with the exact names and shapes of GPT-2 small.
+void write_model(const fs::path& folder) {
+  const std::size_t d = 768, layers = 12, vocabulary = 50257, context = 1024;
+  const nlohmann::json config = {{"model_type", "gpt2"},
+                                 {"n_layer", layers},
+                                 {"n_head", 12},
+                                 {"n_embd", d},
+                                 {"n_positions", context},
+                                 {"vocab_size", vocabulary},
+                                 {"activation_function", "gelu_new"}};
+  fs::create_directories(folder);
+  std::ofstream(folder / "config.json") << config.dump();
+  std::vector<std::pair<std::string, std::vector<std::size_t>>> tensors{{"wte.weight", {vocabulary, d}},
+                                                                        {"wpe.weight", {context, d}}};
+  for (std::size_t l = 0; l < layers; ++l) {
+    const std::string h = fmt::format("h.{}.", l);
+    tensors.insert(tensors.end(), {{h + "ln_1.weight", {d}},
+                                   {h + "ln_1.bias", {d}},
+                                   {h + "attn.c_attn.weight", {d, 3 * d}},
+                                   {h + "attn.c_attn.bias", {3 * d}},
+                                   {h + "attn.c_proj.weight", {d, d}},
+                                   {h + "attn.c_proj.bias", {d}},
+                                   {h + "ln_2.weight", {d}},
+                                   {h + "ln_2.bias", {d}},
+                                   {h + "mlp.c_fc.weight", {d, 4 * d}},
+                                   {h + "mlp.c_fc.bias", {4 * d}},
+                                   {h + "mlp.c_proj.weight", {4 * d, d}},
+                                   {h + "mlp.c_proj.bias", {d}}});
+  }
+  tensors.insert(tensors.end(), {{"ln_f.weight", {d}}, {"ln_f.bias", {d}}});
+  nlohmann::ordered_json header;
+  std::size_t offset = 0;
+  for (const auto& [name, shape] : tensors) {
+    std::size_t bytes = 4;
+    for (const std::size_t extent : shape) bytes *= extent;
+    header[name] = {{"dtype", "F32"}, {"shape", shape}, {"data_offsets", {offset, offset + bytes}}};
+    offset += bytes;
+  }
+  std::string text = header.dump();
+  text.resize((text.size() + 7) / 8 * 8, ' ');
+  std::ofstream file(folder / "model.safetensors", std::ios::binary);
+  const std::uint64_t length = text.size();
+  file.write(reinterpret_cast<const char*>(&length), 8)
+      .write(text.data(), static_cast<std::streamsize>(length));
+  // Uniform numbers with GPT-2's spread of .02 at the start of its training; gains are 1.
+  std::uint64_t state = 88172645463325252U;
+  std::vector<float> values;
+  for (const auto& [name, shape] : tensors) {
+    std::size_t count = 1;
+    for (const std::size_t extent : shape) count *= extent;
+    values.resize(count);
+    const bool gain = name.find("ln_") != std::string::npos && name.ends_with("weight");
+    for (float& v : values) {
+      state ^= state << 13, state ^= state >> 7, state ^= state << 17;
+      v = (gain ? 1.0F : 0.0F) + .0693F * (static_cast<float>(state >> 40) * 0x1p-24F - .5F);
+    }
+    file.write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(4 * count));
+  }
+}
+
+// Prompts of 16 tokens that have nothing in common, or beginnings like those of templates with two names.
+PromptTask make_task(bool templates) {
+  PromptTask task{.source = "benchmark"};
+  RandomStream random(1, Purpose::probe);
+  const auto token = [&](std::uint64_t choices) { return static_cast<Token>(random.next_u64() % choices); };
+  const auto make = [&] {
+    Prompt prompt{.answer = token(50257), .distractor = token(50257)};
+    for (std::size_t p = 0; p < 16; ++p) prompt.tokens.push_back(token(50257));
+    if (templates) {  // "When Mary and John went to the store, .."
+      prompt.tokens[0] = token(2);
+      prompt.tokens[1] = 100 + token(8);
+      prompt.tokens[2] = 5;
+      prompt.tokens[3] = 100 + token(8);
+    }
+    return prompt;
+  };
+  for (int k = 0; k < 30; ++k) task.prompts.push_back(make());
+  for (int k = 0; k < 30; ++k) task.reference.push_back(make());
+  return task;
+}
+
+struct Compared {
+  double largest = 0;  // difference
+  double root_mean_square = 0;
+};
+
+double seconds(const std::function<void()>& run) { return benchmarks::best_of(1, run).clock; }
+
+class Bench {
+ public:
+  Bench(const Gpt2& model, Workers& workers) : model_(model), workers_(workers) {}
+
+  // All coalitions by the lattice against a sample of plain passes; both in turns, a quarter each time.
+  void run(const char* what, const PromptTask& task, const CircuitPlayers& players,
+           const std::vector<Coalition>& coalitions, std::size_t plain_passes) {
+    CircuitGame fast(model_, task, players, {}, workers_);
+    CircuitGame plain(model_, task, players, {.plainly = true, .share_prompts = false}, workers_);
+    std::vector<Draw> draws(task.prompts.size());
+    for (std::uint32_t k = 0; k < draws.size(); ++k) draws[k].instance = k;
+    const std::size_t count = coalitions.size();
+    std::vector<double> losses(count * draws.size());
+    std::vector<Coalition> sample;
+    for (std::size_t k = 0; k < plain_passes; ++k) sample.push_back(coalitions[k * count / plain_passes]);
+    std::vector<double> expected(plain_passes * draws.size());
+    const auto list = CoalitionList::of(players.size(), coalitions);
+    double plain_time = 0, fast_time = 0;
+    constexpr std::size_t kTurns = 4;
+    for (std::size_t turn = 0; turn < kTurns; ++turn) {
+      const std::size_t begin = plain_passes * turn / kTurns, end = plain_passes * (turn + 1) / kTurns;
+      std::vector<double> part((end - begin) * draws.size());
+      plain_time += seconds([&] {
+        plain.losses(CoalitionList::of(players.size(), std::span(sample).subspan(begin, end - begin)), draws,
+                     part, workers_);
+      });
+      for (std::size_t d = 0; d < draws.size(); ++d) {
+        std::copy_n(part.begin() + static_cast<std::ptrdiff_t>(d * (end - begin)), end - begin,
+                    expected.begin() + static_cast<std::ptrdiff_t>(d * plain_passes + begin));
+      }
+      if (turn % 2 == 1) {
+        fast_time += seconds([&] { fast.losses(list, draws, losses, workers_); });
+      }
+    }
+    fast_time /= 2;
+    Compared c;
+    for (std::size_t d = 0; d < draws.size(); ++d) {
+      for (std::size_t k = 0; k < plain_passes; ++k) {
+        const double e = expected[d * plain_passes + k];
+        c.largest = std::max(c.largest, std::abs(e - losses[d * count + k * count / plain_passes]));
+        c.root_mean_square += e * e / static_cast<double>(expected.size());
+      }
+    }
+    c.root_mean_square = std::sqrt(c.root_mean_square);
+    const double plain_each = plain_time / static_cast<double>(plain_passes);
+    const double fast_each = fast_time / static_cast<double>(count);
+    fmt::print(
+        "{:46}{:5} coalitions {:6.1f} s, {:7.1f} ms each; plain pass {:6.1f} ms ({} of them): {:5.2f} times "
+        "faster; "
+        "largest difference {:.1e} (rms of the losses {:.2g}){}\n",
+        what, count, fast_time, 1e3 * fast_each, 1e3 * plain_each, plain_passes, plain_each / fast_each,
+        c.largest, c.root_mean_square,
+        c.largest < 1e-5 * std::max(1.0, c.root_mean_square) ? "" : "  DIFFERS");
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    fmt::print(
+        "{:46}memory planned beside the weights {:.2f} GB; peak of the process so far {:.2f} GB, weights "
+        "included\n",
+        "", static_cast<double>(fast.bytes()) / 1e9, static_cast<double>(usage.ru_maxrss) / 1e6);
+    std::fflush(stdout);
+  }
+
+ private:
+  const Gpt2& model_;
+  Workers& workers_;
+};
+
+std::vector<Coalition> lattice(std::size_t players) {
+  std::vector<Coalition> result;
+  for (std::uint64_t mask = 0; mask < std::uint64_t{1} << players; ++mask) {
+    result.push_back(Coalition::from_mask(players, mask));
+  }
+  return result;
+}
+
+// What the search of `hifi circuit` asks for, from a first run of it on few prompts.
+std::vector<Coalition> searched(const Gpt2& model, const CircuitPlayers& players, std::size_t count,
+                                Workers& workers) {
+  PromptTask few = make_task(false);
+  few.prompts.resize(1);
+  CircuitGame game(model, few, players, {}, workers);
+  const std::vector<Draw> draws(1);
+  std::vector<Coalition> all;
+  search_coalitions({.players = players.size(), .budget = count, .seed = 0, .sigma = 0, .rounding = 5e-5},
+                    [&](std::span<const Coalition> wanted) {
+                      all.insert(all.end(), wanted.begin(), wanted.end());
+                      std::vector<double> losses(wanted.size());
+                      game.losses(CoalitionList::of(players.size(), wanted), draws, losses, workers);
+                      return losses;
+                    });
+  return all;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const bool full = argc > 1 && std::string(argv[1]) == "full";
+  const fs::path folder = fs::temp_directory_path() / fmt::format("hifi_gpt2_{}", getpid());
+  write_model(folder);
+  {
+    Workers workers;
+    const Gpt2 model(folder.string());
+    Bench bench(model, workers);
+    const std::vector<std::string> paper{"9.9", "9.6",  "10.0", "7.3", "7.9",
+                                         "8.6", "8.10", "5.5",  "3.0", "4.11"};
+    const std::vector<std::string> spread{"3.1", "4.2", "5.3", "6.4",  "6.5",
+                                          "7.6", "8.7", "9.8", "10.9", "10.10"};
+    const auto heads = [](const std::vector<std::string>& names) {
+      return players_from_heads(names, 12, 12);
+    };
+    const std::size_t passes = full ? 1024 : 64;
+    bench.run("the paper's ten heads, prompts with templates", make_task(true), heads(paper), lattice(10),
+              passes);
+    bench.run("the paper's ten heads, nothing in common", make_task(false), heads(paper), lattice(10),
+              passes);
+    bench.run("ten heads of layers 3 to 10, nothing in common", make_task(false), heads(spread), lattice(10),
+              passes);
+    const CircuitPlayers all = heads({"all"});
+    bench.run("all 144 heads, as the search asks", make_task(false), all, searched(model, all, 2000, workers),
+              32);
+    std::vector<Coalition> random_sets;
+    RandomStream random(2, Purpose::probe);
+    for (int k = 0; k < 256; ++k) {
+      Coalition c(144);
+      for (std::size_t i = 0; i < 144; ++i) {
+        if (random.uniform() < .5) c.insert(i);
+      }
+      random_sets.push_back(c);
+    }
+    bench.run("all 144 heads, sets without any order", make_task(false), all, random_sets, 16);
+  }
+  fs::remove_all(folder);
+}
