@@ -29,6 +29,9 @@ enum class Purpose : std::uint32_t {
   planted_places = 44,
   planted_noise = 45,
   verify = 60,
+  image_fills = 90,
+  image_noise = 91,
+  image_chains = 92,
 };
 
 // A cheap value type; two streams with the same key yield the same numbers.
