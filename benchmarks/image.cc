@@ -44,7 +44,10 @@ double bare(const Network& network, std::size_t calls, Workers& workers) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 2) return 2;
+  if (argc < 2) {
+    fmt::print("benchmarks/image.py makes the models and runs this\n");
+    return 0;
+  }
   try {
     const std::size_t side = argc > 2 ? std::strtoul(argv[2], nullptr, 10) : 224;
     const std::size_t channels = argc > 3 ? std::strtoul(argv[3], nullptr, 10) : 1;
