@@ -243,7 +243,7 @@ def test_labels_missing_and_unlabelled(world, hifi, profile):
     assert [(i["image"], i["class"]) for i in p["instances"]] == [("a.png", "1"), ("b.png", "0")]
     warning = [w for w in p["warnings"] if w["code"] == "missing_images"][0]["message"]
     assert "2 images" in warning and "gone.png" in warning and "also_gone.png" in warning
-    assert "1 images have no label" in result.stderr
+    assert "1 image without a label is ignored" in result.stderr
     # Log loss of the label: class 0 of b is 1 - p.
     full = p["instances"][1]["answer"]["image"]
     assert full["probability"] == pytest.approx(1 - 1 / (1 + np.exp(-3)), rel=1e-5)

@@ -170,7 +170,9 @@ void add_options(CLI::App& verb, ImageVerb& v) {
       ->type_name("LINK");
   verb.add_option("--output", r.output, "Of a model with several outputs: name or index")->type_name("NAME");
   auto* exact = verb.add_flag("--exact", r.exact, "All coalitions of every image, all fills");
-  verb.add_option("--budget", r.budget, fmt::format("Model calls per image, default {}", kDefaultImageBudget))
+  verb.add_option(
+          "--budget", r.budget,
+          fmt::format("Model calls per image, default {} for each draw of the fill", kDefaultImageBudget))
       ->check(whole_number())
       ->type_name("N")
       ->excludes(exact);

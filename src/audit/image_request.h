@@ -9,7 +9,7 @@
 
 namespace hifi {
 
-inline constexpr std::uint64_t kDefaultImageBudget = 1000;  // model calls per image
+inline constexpr std::uint64_t kDefaultImageBudget = 1000;  // model calls per image and fill
 
 struct ImageRequest {
   std::string model;

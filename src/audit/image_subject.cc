@@ -108,7 +108,7 @@ void make_plans(ImageSubject& s, std::size_t offsets) {
                                   n, kMostExact),
                       "take a smaller --grid, or --budget");
   }
-  const std::uint64_t budget = s.request.budget.value_or(kDefaultImageBudget);
+  const std::uint64_t budget = s.request.budget.value_or(kDefaultImageBudget * s.fill_draws);
   const std::uint64_t share = s.request.exact ? std::uint64_t{1} << n : budget / s.fill_draws / offsets;
   const std::uint64_t all = n < 7 ? std::uint64_t{1} << n : UINT64_MAX;
   const std::uint64_t least = std::min<std::uint64_t>(all, kLeastCoalitions + kChosenLater);
@@ -208,7 +208,10 @@ void describe(ImageSubject& s, const std::vector<Look>& looks, const std::string
                      fmt::join(s.list.missing, ", "))});
   }
   if (s.list.unlabelled > 0)
-    s.notes.push_back(fmt::format("{} images have no label and are ignored", s.list.unlabelled));
+    s.notes.push_back(
+        fmt::format("{} without a label {} ignored",
+                    s.list.unlabelled == 1 ? "1 image" : fmt::format("{} images", s.list.unlabelled),
+                    s.list.unlabelled == 1 ? "is" : "are"));
   for (const std::string& note : info.notes) s.notes.push_back(note);
   for (const PatchPlan& plan : s.plans) {
     if (plan.kind == PatchPlan::Kind::search) {
