@@ -18,6 +18,7 @@ using Run = std::function<void()>;
 Run add_demo(CLI::App& app);
 Run add_explain(CLI::App& app);
 Run add_circuit(CLI::App& app);
+Run add_image(CLI::App& app);
 Run add_plan(CLI::App& app);
 Run add_resume(CLI::App& app);
 Run add_merge(CLI::App& app);

@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string_view>
-#include <type_traits>
 
+#include "audit/request_fields.h"
 #include "hifi/error.h"
 
 namespace hifi {
@@ -52,32 +53,11 @@ void for_each_field(Request& r, Visit visit) {
   visit("freeze_layernorm", r.freeze_layernorm);
 }
 
-template <class T>
-void put(json& object, const char* name, const T& value) {
-  object[name] = value;
-}
-template <class T>
-void put(json& object, const char* name, const std::optional<T>& value) {
-  object[name] = value ? json(*value) : json(nullptr);
-}
-template <class T>
-void take(const json& object, const char* name, T& value) {
-  // json::get would wrap -1 and cut 1e300.
-  if (std::is_unsigned_v<T> && !std::is_same_v<T, bool> && !object.at(name).is_number_unsigned()) {
-    throw input_error(fmt::format("{} is no count", name));
-  }
-  object.at(name).get_to(value);
-}
-template <class T>
-void take(const json& object, const char* name, std::optional<T>& value) {
-  if (!object.at(name).is_null()) take(object, name, value.emplace());
-}
-
 }  // namespace
 
 std::string ExplainRequest::to_json() const {
   json object;
-  for_each_field(*this, [&](const char* name, const auto& value) { put(object, name, value); });
+  for_each_field(*this, [&](const char* name, const auto& value) { put_field(object, name, value); });
   return object.dump(-1, ' ', false, json::error_handler_t::replace);  // paths may be in any encoding
 }
 
@@ -85,9 +65,11 @@ ExplainRequest ExplainRequest::from_json(const std::string& text, const std::str
   ExplainRequest request;
   try {
     const json object = json::parse(text);
+    // Not in the files of earlier versions.
+    static const std::set<std::string_view> kNewer{"stress",   "task",    "heads",
+                                                   "ablation", "measure", "freeze_layernorm"};
     for_each_field(request, [&](const char* name, auto& value) {
-      // Not in the files of earlier versions.
-      if (name != std::string_view("stress") || object.contains(name)) take(object, name, value);
+      if (!kNewer.contains(name) || object.contains(name)) take_field(object, name, value);
     });
   } catch (const std::exception& error) {
     throw input_error(fmt::format("{}: the request in the run file is broken: {}", place, error.what()));

@@ -37,9 +37,12 @@ enum class Purpose : std::uint32_t {
   radiograph_kinds = 81,
   rise_masks = 82,
   random_map = 83,
-  ioi_prompts = 90,
-  ioi_reference = 91,
-  ioi_templates = 92,
+  image_fills = 90,
+  image_noise = 91,
+  image_chains = 92,
+  ioi_prompts = 100,
+  ioi_reference = 101,
+  ioi_templates = 102,
 };
 
 // A cheap value type; two streams with the same key yield the same numbers.
