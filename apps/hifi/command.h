@@ -17,6 +17,7 @@ using Run = std::function<void()>;
 // Each adds its verb and returns what to do when it was named.
 Run add_demo(CLI::App& app);
 Run add_explain(CLI::App& app);
+Run add_image(CLI::App& app);
 Run add_plan(CLI::App& app);
 Run add_resume(CLI::App& app);
 Run add_merge(CLI::App& app);

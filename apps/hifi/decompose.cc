@@ -3,6 +3,8 @@
 #include "audit/profile.h"
 #include "command.h"
 #include "finished_run.h"
+#include "image_verb.h"
+#include "vocabulary/lattice_store.h"
 
 namespace hifi::app {
 
@@ -19,6 +21,11 @@ struct Decompose {
     Workers workers(output.threads);
     if (!is_run_file(path))
       return output.write(make_profile(read_loss_table(path, names), output.pairs, workers));
+    {
+      RunFile file = RunFile::open(path, RunFile::Mode::read);
+      const RunPlan plan = read_plan(file);
+      if (is_image_run(plan)) return decompose_images(file, plan, output);
+    }
     const FinishedRun run = open_finished_run(path, names);
     output.write(make_profile(run.plan, run.result, output.pairs, workers));
   }

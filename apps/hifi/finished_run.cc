@@ -21,6 +21,10 @@ bool is_run_file(const std::string& path) {
 FinishedRun open_finished_run(const std::string& path, const std::vector<std::string>& players) {
   RunFile file = RunFile::open(path, RunFile::Mode::read);
   FinishedRun run{.plan = read_plan(file)};
+  if (run.plan.policy == "images") {
+    throw input_error(fmt::format("{}: is a run of images, which have one vocabulary each", path),
+                      "hifi decompose has their profiles");
+  }
   if (!is_complete(file, run.plan)) {
     throw input_error(fmt::format("{}: the run is not finished", path),
                       fmt::format("hifi resume {}", shell_quote(path)));

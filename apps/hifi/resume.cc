@@ -7,6 +7,7 @@
 #include "command.h"
 #include "explain_options.h"
 #include "hifi/error.h"
+#include "image_verb.h"
 #include "run.h"
 
 namespace hifi::app {
@@ -16,11 +17,14 @@ namespace {
 struct Resume {
   std::string path;
   Output output;
+  MapOutput maps;
 
   void operator()() {
     output.check();
     RunFile file = RunFile::open(path, RunFile::Mode::write);
     const RunPlan plan = read_plan(file);
+    if (is_image_run(plan)) return resume_images(file, plan, output, maps);
+    if (!maps.folder.empty()) throw Error(ErrorCode::usage, "--maps: only a run of images has maps");
     parse_pairs(output.pairs, plan.players);
     Workers workers(output.threads);
     if (is_complete(file, plan)) {
@@ -50,6 +54,7 @@ Run add_resume(CLI::App& app) {
   auto* verb = app.add_subcommand("resume", "Continue an interrupted run from its file, and report");
   auto run = std::make_shared<Resume>();
   verb->add_option("run", run->path, "The run file")->required()->type_name("run.hifi");
+  run->maps.add_to(*verb);
   run->output.add_to(*verb);
   verb->footer("Example:\n  hifi resume run.hifi --json profile.json");
   return [run] { (*run)(); };

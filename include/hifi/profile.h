@@ -55,7 +55,9 @@ struct PairProfile {
 
 // The profile of one instance, with verdicts by the threshold of all.
 struct InstanceProfile {
-  std::size_t row = 0;  // of the data, from 0
+  std::size_t row = 0;         // of the data, from 0
+  std::string image;           // instead of a row, if instances are images
+  std::string details = "{}";  // a JSON object: what else is known about it
   std::vector<FeatureProfile> features;
   std::vector<PairProfile> pairs;
 };

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
-#include <type_traits>
 
+#include "audit/request_fields.h"
 #include "hifi/error.h"
 
 namespace hifi {
@@ -45,32 +45,11 @@ void for_each_field(Request& r, Visit visit) {
   visit("check_predictions", r.check_predictions);
 }
 
-template <class T>
-void put(json& object, const char* name, const T& value) {
-  object[name] = value;
-}
-template <class T>
-void put(json& object, const char* name, const std::optional<T>& value) {
-  object[name] = value ? json(*value) : json(nullptr);
-}
-template <class T>
-void take(const json& object, const char* name, T& value) {
-  // json::get would wrap -1 and cut 1e300.
-  if (std::is_unsigned_v<T> && !std::is_same_v<T, bool> && !object.at(name).is_number_unsigned()) {
-    throw input_error(fmt::format("{} is no count", name));
-  }
-  object.at(name).get_to(value);
-}
-template <class T>
-void take(const json& object, const char* name, std::optional<T>& value) {
-  if (!object.at(name).is_null()) take(object, name, value.emplace());
-}
-
 }  // namespace
 
 std::string ExplainRequest::to_json() const {
   json object;
-  for_each_field(*this, [&](const char* name, const auto& value) { put(object, name, value); });
+  for_each_field(*this, [&](const char* name, const auto& value) { put_field(object, name, value); });
   return object.dump(-1, ' ', false, json::error_handler_t::replace);  // paths may be in any encoding
 }
 
@@ -78,7 +57,7 @@ ExplainRequest ExplainRequest::from_json(const std::string& text, const std::str
   ExplainRequest request;
   try {
     const json object = json::parse(text);
-    for_each_field(request, [&](const char* name, auto& value) { take(object, name, value); });
+    for_each_field(request, [&](const char* name, auto& value) { take_field(object, name, value); });
   } catch (const std::exception& error) {
     throw input_error(fmt::format("{}: the request in the run file is broken: {}", place, error.what()));
   }

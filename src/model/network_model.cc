@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <mutex>
 #include <utility>
 
 #include "hifi/error.h"
+#include "model/session_pool.h"
 
 namespace hifi {
 
@@ -16,33 +16,6 @@ namespace {
 
 constexpr std::size_t kTaskRows = 4096;
 constexpr std::size_t kTaskNumbers = std::size_t{1} << 22;
-
-// Sessions that wait for a caller. There are never more than there were callers at once.
-class SessionPool {
- public:
-  explicit SessionPool(const Network& network) : network_(network) {}
-
-  std::unique_ptr<NetworkSession> take() {
-    {
-      const std::lock_guard lock(mutex_);
-      if (!free_.empty()) {
-        auto session = std::move(free_.back());
-        free_.pop_back();
-        return session;
-      }
-    }
-    return network_.session();
-  }
-  void give_back(std::unique_ptr<NetworkSession> session) {
-    const std::lock_guard lock(mutex_);
-    free_.push_back(std::move(session));
-  }
-
- private:
-  const Network& network_;
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<NetworkSession>> free_;
-};
 
 class NetworkModel : public Model {
  public:

@@ -92,7 +92,10 @@ Json coverage(const Profile& profile) {
 
 Json one(const Profile& profile, const InstanceProfile& instance) {
   const Profile alone{.players = profile.players, .features = instance.features};
-  Json result = {{"row", instance.row}, {"features", Json::array()}, {"pairs", Json::array()}};
+  Json result = instance.image.empty() ? Json{{"row", instance.row}} : Json{{"image", instance.image}};
+  result.update(Json::parse(instance.details));
+  result["features"] = Json::array();
+  result["pairs"] = Json::array();
   for (std::size_t i = 0; i < instance.features.size(); ++i) result["features"].push_back(feature(alone, i));
   for (const PairProfile& p : instance.pairs) result["pairs"].push_back(pair(alone, p));
   return result;

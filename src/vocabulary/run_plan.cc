@@ -24,6 +24,9 @@ constexpr const char* kNotCompared[] = {"/shard/0",
                                         "/options/model",
                                         "/options/data",
                                         "/options/background",
+                                        "/options/images",
+                                        "/options/labels",
+                                        "/options/segments",
                                         "/options/groups",
                                         "/options/check_predictions",
                                         "/options/max_memory",
@@ -90,6 +93,7 @@ bool search_is_sane(const RunPlan& plan) {
            paper.ranges >= 1 && paper.range_draws % paper.slices == 0 && paper.width >= 0 &&
            paper.evaluations / paper.range_draws >= 2 * plan.players.size() + 2;
   }
+  if (plan.policy == "images") return plan.instances >= 1 && plan.instances <= plan.draws;
   if (plan.policy != "search") return plan.policy == "exhaustive";
   constexpr std::size_t kMost = std::size_t{1} << 32;
   return search.coalitions >= 2 && search.coalitions <= kMost && search.reported <= kMost &&

@@ -54,7 +54,7 @@ struct RunPlan {
   std::string options;     // the request as JSON text, to resume it
   std::string provenance;  // JSON text: seed, model, data, background with their hashes
 
-  std::string policy = "exhaustive";  // or search, paper
+  std::string policy = "exhaustive";  // or search, paper, images
   std::uint64_t seed = 0;
   std::uint64_t evaluations = 0;  // that the budget allows
   std::size_t look = 0;  // of a run that stops at a precision: draws double from look 1 on; 0: another run

@@ -1,0 +1,89 @@
+// What an audit of images is about, opened and checked: the list of images, the model, the recipe, the
+// patches, the fills and the coalitions. Nothing here is expensive but a look at every image.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "audit/image_request.h"
+#include "audit/patch_values.h"
+#include "core/parallel.h"
+#include "data/image_list.h"
+#include "data/recipe.h"
+#include "game/image_game.h"
+#include "hifi/profile.h"
+#include "masking/fill.h"
+#include "masking/patch_mask.h"
+#include "masking/patches.h"
+#include "model/network.h"
+#include "sampling/patch_plan.h"
+
+namespace hifi {
+
+struct ImageModel {
+  std::unique_ptr<Network> network;
+  std::string format;
+  std::string hash;
+};
+
+// Patches of one offset with their masks. Of a grid they serve every image.
+struct PatchSet {
+  Patches patches;
+  std::unique_ptr<PatchMask> mask;
+};
+
+struct ImageSubject {
+  ImageRequest request;
+  ImageList list;
+  ImageModel model;
+  Recipe recipe;
+  Grid grid;
+  std::vector<std::string> players;   // of the first grid, or all segments
+  std::vector<std::uint32_t> labels;  // of segments
+  std::vector<PatchSet> grids;        // one per offset; none for segments
+  std::vector<PatchPlan> plans;       // one per offset
+  double feather = 0;                 // as used
+  std::unique_ptr<Fills> fills;
+  std::size_t fill_draws = 1;
+  bool all_fills = true;                          // every fill that exists is used
+  ClassReading reading;                           // but the class
+  std::vector<std::optional<std::size_t>> truth;  // of each image; absent: the class that the model names
+  double seconds_per_call = 0;
+
+  std::uint64_t bytes = 0;
+  std::vector<Warning> warnings;
+  std::vector<std::string> notes;
+  std::string provenance;  // JSON
+
+  std::size_t images() const { return list.images.size(); }
+  std::size_t offsets() const { return plans.size(); }
+  // Model calls per image, at most.
+  std::uint64_t calls() const;
+  std::string class_name(std::size_t number) const;
+
+  Planes fitted(std::size_t image) const;
+  // What the model is shown of an image.
+  ImageInput input(std::size_t image) const;
+  // The patches of an image: those of the grids, or its own segments.
+  std::vector<PatchSet> segments(std::size_t image) const;
+};
+
+// Coalitions that are chosen after the first answers: all pairs of the strongest patches at both ends, and
+// the regions.
+inline constexpr std::size_t kPairedPatches = 8;
+inline constexpr std::size_t kRegions = 3;
+inline constexpr std::size_t kChosenLater = kPairedPatches * (kPairedPatches - 1) + 4 * kRegions;
+
+inline constexpr double kImageTies = 5e-5;  // of networks: shares of max|L| below which contexts tie
+
+// Throws Error: usage, input (does not fit), model (fails or is non-deterministic).
+ImageSubject open_image_subject(const ImageRequest& request, Workers& workers);
+// The same with a network that is in memory already.
+ImageSubject open_image_subject(const ImageRequest& request, ImageModel model, Workers& workers);
+
+// ONNX or TorchScript, for inputs of the recipe's shape.
+ImageModel open_image_model(const ImageRequest& request, const std::optional<Recipe>& recipe);
+
+}  // namespace hifi
