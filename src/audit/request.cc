@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "audit/request_fields.h"
 #include "hifi/error.h"
@@ -43,6 +44,7 @@ void for_each_field(Request& r, Visit visit) {
   visit("expected", r.expected);
   visit("fast_lattice", r.fast_lattice);
   visit("check_predictions", r.check_predictions);
+  visit("stress", r.stress);
 }
 
 }  // namespace
@@ -57,7 +59,10 @@ ExplainRequest ExplainRequest::from_json(const std::string& text, const std::str
   ExplainRequest request;
   try {
     const json object = json::parse(text);
-    for_each_field(request, [&](const char* name, auto& value) { take_field(object, name, value); });
+    for_each_field(request, [&](const char* name, auto& value) {
+      // Not in the files of earlier versions.
+      if (name != std::string_view("stress") || object.contains(name)) take_field(object, name, value);
+    });
   } catch (const std::exception& error) {
     throw input_error(fmt::format("{}: the request in the run file is broken: {}", place, error.what()));
   }

@@ -37,6 +37,7 @@ struct ExplainRequest {
   std::string expected = "loss";  // or prediction: the loss of the mean prediction over the background
   bool fast_lattice = true;       // whole lattices at once where the model allows it
   std::string check_predictions;
+  std::vector<std::string> stress;  // other backgrounds that the audit is repeated under
 
   std::string to_json() const;
   // Throws Error(input) naming `place` if the text is no request.
