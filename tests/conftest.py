@@ -12,7 +12,7 @@ import pytest
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # small models: XGBoost waits for threads longer than it works
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 HIFI = os.environ.get("HIFI", str(ROOT / "build" / "release" / "hifi"))
-SHARED = ROOT.parent / "shared"
+SHARED = pathlib.Path(os.environ.get("HIFI_SHARED", ROOT.parent / "shared"))
 
 
 @pytest.fixture

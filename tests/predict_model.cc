@@ -1,8 +1,9 @@
-// predict_model MODEL ROWS.csv [REPEATS]: prints a model's outputs for rows of plain numbers (no header;
+// predict_model MODEL ROWS.csv [REPEATS [OUTPUT]]: prints a model's outputs for rows of plain numbers (no header;
 // empty or nan is missing), one line per row, so that Python tests can compare them with the owner's. With
-// REPEATS it prints instead the seconds of the fastest of so many calls.
+// REPEATS above 0 it prints instead the seconds of the fastest of so many calls.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
@@ -14,7 +15,7 @@
 #include <vector>
 
 #include "hifi/error.h"
-#include "model/xgboost_model.h"
+#include "model/model.h"
 
 namespace {
 
@@ -40,19 +41,21 @@ std::vector<double> read_rows(const std::string& path) {
 }
 
 void run(int argc, char** argv) {
-  if (argc < 3) throw hifi::input_error("usage: predict_model MODEL ROWS.csv [REPEATS]");
-  const std::string content = read_file(argv[1]);
-  if (!hifi::looks_like_xgboost(content))
-    throw hifi::input_error(std::string(argv[1]) + ": of no known kind");
-  const auto model = hifi::load_xgboost(argv[1], content);
-  const auto& info = model->info();
+  if (argc < 3) throw hifi::input_error("usage: predict_model MODEL ROWS.csv [REPEATS [OUTPUT]]");
   const std::vector<double> rows = read_rows(argv[2]);
+  const std::string text = read_file(argv[2]);
+  // Some models do not say how wide their input is.
+  const auto width = 1 + std::count(text.begin(), std::find(text.begin(), text.end(), '\n'), ',');
+  const std::vector<hifi::Column> columns(static_cast<std::size_t>(width));
+  const auto model = hifi::open_model(argv[1], columns, {.output = argc > 4 ? argv[4] : ""});
+  const auto& info = model->info();
   const std::size_t count = rows.size() / info.width;
   std::vector<double> out(count * info.outputs);
   model->predict(rows, count, out);
-  if (argc > 3) {
+  const int repeats = argc > 3 ? std::atoi(argv[3]) : 0;
+  if (repeats > 0) {
     double best = std::numeric_limits<double>::infinity();
-    for (int i = 0; i < std::atoi(argv[3]); ++i) {
+    for (int i = 0; i < repeats; ++i) {
       const auto start = std::chrono::steady_clock::now();
       model->predict(rows, count, out);
       best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
@@ -61,7 +64,7 @@ void run(int argc, char** argv) {
     return;
   }
   for (std::size_t i = 0; i < out.size(); ++i) {
-    fmt::print("{:.9g}{}", out[i], (i + 1) % info.outputs == 0 ? '\n' : ',');
+    fmt::print("{:.17g}{}", out[i], (i + 1) % info.outputs == 0 ? '\n' : ',');
   }
 }
 

@@ -73,6 +73,15 @@ Probe check_deterministic(const Model& model, const Loss& loss, const Frame& row
                                   model.info().path, k / model.info().outputs + 1, first[k], second[k]),
                       "fix its seed or switch its randomness off");
   }
+  for (std::size_t k = 0; k < first.size(); ++k) {
+    if (std::isfinite(first[k])) continue;
+    const std::size_t row = k / model.info().outputs;
+    const auto values = rows.row(row);
+    const bool missing = std::any_of(values.begin(), values.end(), [](double v) { return std::isnan(v); });
+    throw model_error(fmt::format("{}: answered {} for data row {}", model.info().path,
+                                  std::isnan(first[k]) ? "nan" : fmt::format("{}", first[k]), row + 1),
+                      missing ? "the row has a missing value, which the model may not know how to take" : "");
+  }
   loss.check(first);
   return {took.count() / static_cast<double>(count), std::move(first)};
 }

@@ -83,7 +83,10 @@ AuditInputs open_inputs(const ExplainRequest& request) {
     throw input_error(fmt::format("{}: there is no column besides the target", request.data));
   }
   inputs.model = open_model(request.model, candidate_columns(inputs.data, request),
-                            {.output = request.output, .link = request.link});
+                            {.output = request.output,
+                             .link = request.link,
+                             .batch = request.batch,
+                             .features = request.features.size()});
   return inputs;
 }
 
@@ -98,7 +101,8 @@ class TableParts {
     seconds_per_row_ = probe.seconds_per_row;
     loss_summary_ = summarise_losses(*loss_, probe.predictions, truth_, background_.is_data);
     if (!request.check_predictions.empty()) check_predictions(*model_, instances_, request.check_predictions);
-    batch_rows_ = request.batch.value_or(model_->info().batch_rows);
+    const ModelInfo& info = model_->info();
+    batch_rows_ = info.splits_batches ? info.batch_rows : request.batch.value_or(info.batch_rows);
     make_game(request);
   }
 
@@ -110,6 +114,7 @@ class TableParts {
   void expect_game(std::unique_ptr<TreeLayout> trees, std::uint64_t limit);
   void expect_predictions(Subject& subject) const;
   void match_columns(const ExplainRequest& request, const Table& data);
+  void check_values(const Frame& rows, const std::string& what) const;
   void check_background_memory(const ExplainRequest& request) const;
   std::vector<Warning> warnings() const;
   std::string provenance(const ExplainRequest& request) const;
@@ -136,6 +141,7 @@ void TableParts::take(const ExplainRequest& request, AuditInputs inputs) {
   const Table& data = inputs.data;
   clusters_ = read_clusters(data, request.cluster);
   model_ = std::move(inputs.model);
+  notes_ = model_->info().notes;
   match_columns(request, data);
   players_ = !request.groups.empty()
                  ? players_from_groups(request.groups, columns_.names)
@@ -153,10 +159,12 @@ void TableParts::take(const ExplainRequest& request, AuditInputs inputs) {
                 "name its column with --target, or use --loss prediction");
   }
   instances_ = make_frame(data, columns_);
+  check_values(instances_, fmt::format("{}: data", data.source));
   truth_ = loss_->read_truth(data, request.target);
   check_background_memory(request);
   background_ = make_background(request.background, inputs.background, instances_, columns_, players_,
                                 request.exact, request.seed);
+  check_values(background_.frame, fmt::format("--background {}:", request.background));
   data_hash_ = hex_hash(frame_hash(instances_, columns_) + fmt::format(" {}", hash_numbers(truth_, 0).low));
 }
 
@@ -241,6 +249,18 @@ void TableParts::match_columns(const ExplainRequest& request, const Table& data)
                                fmt::join(columns_.names, ", ")));
 }
 
+void TableParts::check_values(const Frame& rows, const std::string& what) const {
+  const ModelInfo& info = model_->info();
+  for (std::size_t i = 0; !info.accepts.empty() && i < rows.values.size(); ++i) {
+    const std::size_t c = i % rows.width;
+    if (info.accepts[c].takes(rows.values[i])) continue;
+    throw input_error(
+        fmt::format("{} row {}, column \"{}\": {} takes {}, not {}", what, i / rows.width + 1,
+                    columns_.names[c], info.path, info.accepts[c].type,
+                    std::isnan(rows.values[i]) ? "a missing value" : fmt::format("{}", rows.values[i])));
+  }
+}
+
 // An enumerated background has a row for every pattern of the players' columns: stated before it is made.
 void TableParts::check_background_memory(const ExplainRequest& request) const {
   if (request.background != "uniform-binary" || !request.exact) return;
@@ -283,6 +303,16 @@ std::vector<Warning> TableParts::warnings() const {
   return result;
 }
 
+nlohmann::ordered_json model_json(const ModelInfo& info) {
+  nlohmann::ordered_json model = {
+      {"path", info.path}, {"format", info.format}, {"objective", info.objective}, {"hash", info.hash}};
+  if (info.library.empty()) return model;
+  model["library"] = info.library;
+  model["precision"] = info.precision;
+  model["batch_rows"] = info.run_rows;
+  return model;
+}
+
 std::string TableParts::provenance(const ExplainRequest& request) const {
   const ModelInfo& info = model_->info();
   nlohmann::ordered_json groups = nlohmann::ordered_json::object();
@@ -295,8 +325,7 @@ std::string TableParts::provenance(const ExplainRequest& request) const {
   const nlohmann::ordered_json result = {
       {"seed", request.seed},
       {"version", version()},
-      {"model",
-       {{"path", info.path}, {"format", info.format}, {"objective", info.objective}, {"hash", info.hash}}},
+      {"model", model_json(info)},
       {"data", data},
       {"background",
        {{"kind", is_background_table(request.background) ? "table" : request.background},
@@ -347,7 +376,7 @@ Subject TableParts::subject(const ExplainRequest& request) {
       .background_fixed = background_.fixed,
       .background_product = background_.product,
       .clusters = clusters_,
-      .bytes = 8 * (instances_.values.size() + background_.frame.values.size()),
+      .bytes = 8 * (instances_.values.size() + background_.frame.values.size()) + model_->info().bytes,
       .engine_bytes = engine_bytes_,
       .seconds_per_row = seconds_per_row_,
       .description = fmt::format("model       {}\ndata        {}, {} loss\nbackground  {}, hash {}\n",

@@ -40,6 +40,9 @@ enum class Purpose : std::uint32_t {
   radiograph_kinds = 81,
   rise_masks = 82,
   random_map = 83,
+  ioi_prompts = 90,
+  ioi_reference = 91,
+  ioi_templates = 92,
 };
 
 // A cheap value type; two streams with the same key yield the same numbers.

@@ -8,10 +8,12 @@ namespace {
 
 constexpr std::size_t kReduceChunk = 2'048;  // coalitions per task of the reduction: stays in the L1 cache
 
+}  // namespace
+
 // Each coalition belongs to one task, which adds its losses draw by draw: any thread count gives the same
 // sums.
-void reduce(std::span<const Draw> draws, std::span<const double> losses, std::size_t first, std::size_t count,
-            BlockSums& sums, Workers& workers) {
+void add_losses(std::span<const Draw> draws, std::span<const double> losses, std::size_t first,
+                std::size_t count, BlockSums& sums, Workers& workers) {
   workers.parallel_for((count + kReduceChunk - 1) / kReduceChunk, [&](std::size_t task) {
     const std::size_t begin = task * kReduceChunk;
     const std::size_t size = std::min(kReduceChunk, count - begin);
@@ -30,8 +32,6 @@ void reduce(std::span<const Draw> draws, std::span<const double> losses, std::si
   });
 }
 
-}  // namespace
-
 std::uint64_t Game::unit_draws() const {
   const std::uint64_t chunk = std::min<std::uint64_t>(std::uint64_t{1} << players(), kLatticeChunk);
   return std::max<std::uint64_t>(1, kUnitEvaluations / chunk);
@@ -43,7 +43,7 @@ void Game::accumulate(std::span<const Draw> draws, BlockSums& sums, Workers& wor
   buffer_.resize(chunk * draws.size());
   for (std::size_t first = 0; first < lattice; first += chunk) {
     losses(CoalitionList::lattice(players(), first, chunk), draws, buffer_, workers);
-    reduce(draws, buffer_, first, chunk, sums, workers);
+    add_losses(draws, buffer_, first, chunk, sums, workers);
   }
 }
 

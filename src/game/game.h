@@ -58,6 +58,10 @@ struct BlockSums {
   std::vector<double> squares;
 };
 
+// Adds single losses, losses[d * count + c] of coalition first + c at draw d, into the blocks of their draws.
+void add_losses(std::span<const Draw> draws, std::span<const double> losses, std::size_t first,
+                std::size_t count, BlockSums& sums, Workers& workers);
+
 class Game {
  public:
   virtual ~Game() = default;

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "core/plugin.h"
+#include "model/onnx_subgraph.h"
 
 namespace hifi {
 
@@ -28,14 +29,20 @@ std::size_t Port::size() const {
   return std::accumulate(shape.begin(), shape.end(), std::size_t{1}, std::multiplies<>());
 }
 
-std::unique_ptr<Network> open_onnx_network(const std::string& content, const NetworkOptions& options) {
-  return open("backend_onnx", "the Python package openvino", content, options);
+OpenedNetwork open_onnx_network(const std::string& content, const NetworkOptions& options) {
+  const onnx::Document document = onnx::parse_document(content, options.path);
+  const onnx::ChosenOutput output = onnx::choose_output(document.graph, options.output, options.path);
+  return {.network = open("backend_onnx", "the Python package openvino",
+                          onnx::cut_to(content, document, output.tensor, options.path), options),
+          .probabilities = output.probabilities,
+          .labels = output.labels};
 }
 
-std::unique_ptr<Network> open_torch_network(const std::string& content, const NetworkOptions& options) {
+OpenedNetwork open_torch_network(const std::string& content, const NetworkOptions& options) {
   // Threads of GNU OpenMP that spin while they wait take the cores from ours. Read when it is loaded.
   setenv("OMP_WAIT_POLICY", "passive", 0);
-  return open("backend_torch", "the Debian packages libtorch1.13 and libopenblas0-openmp", content, options);
+  return {.network = open("backend_torch", "the Debian packages libtorch1.13 and libopenblas0-openmp",
+                          content, options)};
 }
 
 }  // namespace hifi

@@ -60,12 +60,17 @@ struct NetworkOptions {
   std::string output;              // name or index; empty: the network's only one, or the plug-in's choice
   std::size_t rows = 0;            // of a run; 0: what suits the network
   std::vector<std::size_t> shape;  // of a row, where the network leaves it open
-  std::uint64_t max_memory = 0;    // of a session; 0: no limit
+};
+
+struct OpenedNetwork {
+  std::unique_ptr<Network> network;
+  bool probabilities = false;       // its output, as far as the file says
+  std::vector<std::string> labels;  // of the classes, as far as the file says
 };
 
 // ONNX through OpenVINO, TorchScript through libtorch. Throw Error(input): a broken file, an operator that
 // cannot run (named), a shape that cannot be bound, no such output.
-std::unique_ptr<Network> open_onnx_network(const std::string& content, const NetworkOptions& options);
-std::unique_ptr<Network> open_torch_network(const std::string& content, const NetworkOptions& options);
+OpenedNetwork open_onnx_network(const std::string& content, const NetworkOptions& options);
+OpenedNetwork open_torch_network(const std::string& content, const NetworkOptions& options);
 
 }  // namespace hifi

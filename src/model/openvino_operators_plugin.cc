@@ -24,6 +24,21 @@ using Integers = std::vector<std::int64_t>;
   throw input_error(node.get_op_type() + ": " + what);
 }
 
+// Real attributes arrive as doubles.
+Floats reals(const Context& node, const char* name, Floats otherwise = {}) {
+  const ov::Any any = node.get_attribute_as_any(name);
+  if (any.empty()) return otherwise;
+  if (any.is<Floats>()) return any.as<Floats>();
+  Floats result;
+  for (const double value : any.as<std::vector<double>>()) result.push_back(static_cast<float>(value));
+  return result;
+}
+float real(const Context& node, const char* name, float otherwise) {
+  const ov::Any any = node.get_attribute_as_any(name);
+  if (any.empty()) return otherwise;
+  return any.is<float>() ? any.as<float>() : static_cast<float>(any.as<double>());
+}
+
 template <class T>
 Tensor constant(const std::vector<T>& values, const ov::Shape& shape) {
   return op::Constant::create(ov::element::from<T>(), shape, values);
@@ -48,8 +63,8 @@ Tensor apply_post_transform(const Context& node, const Tensor& scores) {
 }
 
 ov::OutputVector scaler(const Context& node) {
-  const auto offset = node.get_attribute<Floats>("offset", {0});
-  const auto scale = node.get_attribute<Floats>("scale", {1});
+  const auto offset = reals(node, "offset", {0});
+  const auto scale = reals(node, "scale", {1});
   const Tensor centred = make<op::Subtract>(as_float(node.get_input(0)), constant(offset, {offset.size()}));
   return {make<op::Multiply>(centred, constant(scale, {scale.size()}))};
 }
@@ -82,9 +97,9 @@ ov::OutputVector imputer(const Context& node) {
     const Tensor gone = make<op::Equal>(x, constant<std::int64_t>({replaced}, {}));
     return {make<op::Select>(gone, constant(whole, {whole.size()}), x)};
   }
-  const auto values = node.get_attribute<Floats>("imputed_value_floats", {});
+  const auto values = reals(node, "imputed_value_floats");
   if (values.empty()) refuse(node, "it has no imputed_value_floats");
-  const auto replaced = node.get_attribute<float>("replaced_value_float", 0);
+  const auto replaced = real(node, "replaced_value_float", 0);
   x = as_float(x);
   const Tensor gone = std::isnan(replaced) ? make<op::IsNaN>(x) : make<op::Equal>(x, number(replaced));
   return {make<op::Select>(gone, constant(values, {values.size()}), x)};
@@ -92,8 +107,8 @@ ov::OutputVector imputer(const Context& node) {
 
 // x * coefficients' + intercepts, a column per target.
 Tensor linear(const Context& node, std::size_t targets) {
-  const auto coefficients = node.get_attribute<Floats>("coefficients", {});
-  auto intercepts = node.get_attribute<Floats>("intercepts", {});
+  const auto coefficients = reals(node, "coefficients");
+  auto intercepts = reals(node, "intercepts");
   if (targets == 0 || coefficients.empty() || coefficients.size() % targets != 0)
     refuse(node, "its coefficients do not fit its targets");
   if (intercepts.empty()) intercepts.assign(targets, 0);
@@ -109,7 +124,7 @@ ov::OutputVector linear_regressor(const Context& node) {
 }
 
 ov::OutputVector linear_classifier(const Context& node) {
-  const auto intercepts = node.get_attribute<Floats>("intercepts", {});
+  const auto intercepts = reals(node, "intercepts");
   const auto names = node.get_attribute<std::vector<std::string>>("classlabels_strings", {});
   const auto numbers = node.get_attribute<Integers>("classlabels_ints", {});
   const std::size_t classes = names.empty() ? numbers.size() : names.size();
@@ -153,17 +168,17 @@ Tensor look_up(const Tensor& position, std::vector<T> values, T otherwise) {
 }
 
 ov::OutputVector label_encoder(const Context& node) {
-  const auto float_keys = node.get_attribute<Floats>("keys_floats", {});
+  const auto float_keys = reals(node, "keys_floats");
   const auto integer_keys = node.get_attribute<Integers>("keys_int64s", {});
   if (float_keys.empty() && integer_keys.empty()) refuse(node, "keys that are text are not supported");
   const Tensor found = float_keys.empty() ? position(node.get_input(0), integer_keys)
                                           : position(node.get_input(0), float_keys);
   const std::size_t keys = std::max(float_keys.size(), integer_keys.size());
-  const auto floats = node.get_attribute<Floats>("values_floats", {});
+  const auto floats = reals(node, "values_floats");
   const auto integers = node.get_attribute<Integers>("values_int64s", {});
   if (floats.size() != keys && integers.size() != keys)
     refuse(node, "values that are text are not supported");
-  if (!floats.empty()) return {look_up(found, floats, node.get_attribute<float>("default_float", -0.0F))};
+  if (!floats.empty()) return {look_up(found, floats, real(node, "default_float", -0.0F))};
   return {look_up<std::int64_t>(found, integers, node.get_attribute<std::int64_t>("default_int64", -1))};
 }
 
@@ -176,7 +191,7 @@ ov::OutputVector one_hot_encoder(const Context& node) {
 
 ov::OutputVector binarizer(const Context& node) {
   const Tensor x = as_float(node.get_input(0));
-  return {as_float(make<op::Greater>(x, number(node.get_attribute<float>("threshold", 0))))};
+  return {as_float(make<op::Greater>(x, number(real(node, "threshold", 0))))};
 }
 
 ov::OutputVector array_feature_extractor(const Context& node) {

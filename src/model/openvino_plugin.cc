@@ -31,12 +31,8 @@ ov::Core& library() {
   return core;
 }
 
-// The part of an OpenVINO message that people can use: not its source files, not its stack of checks.
-std::string reason(const std::string& message) {
-  std::smatch match;
-  static const std::regex unsupported("does not support the following ONNX operations: *([^\n]*)");
-  if (std::regex_search(message, match, unsupported))
-    return "operators that cannot be run: " + match[1].str();
+// The last line that does not speak of source files.
+std::string last_line(const std::string& message) {
   std::string last;
   std::size_t begin = 0;
   while (begin < message.size()) {
@@ -47,6 +43,21 @@ std::string reason(const std::string& message) {
     begin = end + 1;
   }
   return one_line(last.empty() ? message : last, 200);
+}
+
+// The part of an OpenVINO message that people can use: not its source files, not its stack of checks.
+std::string reason(const std::string& message) {
+  std::smatch match;
+  static const std::regex unknown("No conversion rule found for operations: *([^\n]*)");
+  if (std::regex_search(message, match, unknown))
+    return "it has operators that cannot be run: " + match[1].str();
+  static const std::regex failed("-- (\\S+) with a message:\n");
+  if (std::regex_search(message, match, failed)) {
+    const std::string rest = match.suffix().str();
+    return fmt::format("operator {} cannot be run: {}", match[1].str(),
+                       last_line(rest.substr(0, rest.find("\nSummary:"))));
+  }
+  return last_line(message);
 }
 
 std::string shape_text(const ov::PartialShape& shape) { return shape.to_string(); }
@@ -128,11 +139,13 @@ std::size_t bind_rows(std::shared_ptr<ov::Model>& model, std::size_t rows, const
     model = copy;
     return wanted;
   }
-  std::string widths;
-  for (const auto& input : model->inputs()) widths += " " + shape_text(input.get_partial_shape());
-  throw input_error(
-      fmt::format("{}: does not take {} rows of its input{}: {}", options.path, rows, widths, why),
-      "export it with a batch dimension that is left open");
+  std::string shapes;
+  for (const auto& input : model->inputs()) {
+    const ov::PartialShape shape = bound_shape(input, rows, model->inputs().size(), options);
+    shapes += (shapes.empty() ? "" : ", ") + input.get_any_name() + " " + shape_text(shape);
+  }
+  throw input_error(fmt::format("{}: does not take the input {}: {}", options.path, shapes, why),
+                    "export it with a batch dimension that is left open");
 }
 
 std::uint64_t activation_bytes(const ov::Model& model) {
@@ -175,7 +188,6 @@ class OpenVinoNetwork : public Network {
   OpenVinoNetwork(const std::string& content, const NetworkOptions& options) : path_(options.path) {
     auto model = read(content, path_);
     if (model->inputs().empty()) throw input_error(fmt::format("{}: has no input", path_));
-    keep_output(model, options.output);
     info_.rows = bind_rows(model, options.rows != 0 ? options.rows : suitable_rows(model, options), options);
     info_.bytes = activation_bytes(*model);
     model = with_plain_types(model);
@@ -199,7 +211,6 @@ class OpenVinoNetwork : public Network {
         std::clamp<std::uint64_t>(kCache / std::max<std::uint64_t>(1, activation_bytes(*one)), 1, kMost));
   }
 
-  void keep_output(const std::shared_ptr<ov::Model>& model, const std::string& wanted) const;
   static std::shared_ptr<ov::Model> with_plain_types(const std::shared_ptr<ov::Model>& model);
   void describe(const ov::Model& model);
   void compile(const std::shared_ptr<ov::Model>& model);
@@ -208,28 +219,6 @@ class OpenVinoNetwork : public Network {
   NetworkInfo info_;
   mutable ov::CompiledModel compiled_;  // making a request is no const operation, but safe from any thread
 };
-
-// By name or index; without either the only one.
-void OpenVinoNetwork::keep_output(const std::shared_ptr<ov::Model>& model, const std::string& wanted) const {
-  const auto outputs = model->outputs();
-  std::string names;
-  for (const auto& output : outputs) names += (names.empty() ? "" : ", ") + output.get_any_name();
-  std::size_t chosen = outputs.size();
-  for (std::size_t k = 0; k < outputs.size(); ++k) {
-    if (wanted.empty() ? outputs.size() == 1
-                       : outputs[k].get_names().contains(wanted) || wanted == std::to_string(k))
-      chosen = k;
-  }
-  if (chosen == outputs.size()) {
-    throw input_error(wanted.empty() ? fmt::format("{}: has several outputs", path_)
-                                     : fmt::format("{}: has no output {}", path_, wanted),
-                      fmt::format("choose one with --output: {}", names));
-  }
-  const ov::ResultVector results = model->get_results();
-  for (std::size_t k = 0; k < results.size(); ++k) {
-    if (k != chosen) model->remove_result(results[k]);
-  }
-}
 
 // Real inputs become f32, whole numbers and booleans i64, the output f32.
 std::shared_ptr<ov::Model> OpenVinoNetwork::with_plain_types(const std::shared_ptr<ov::Model>& model) {

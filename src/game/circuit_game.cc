@@ -1,0 +1,187 @@
+#include "game/circuit_game.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <numeric>
+
+#include "core/gemm.h"
+#include "game/circuit_walk.h"
+#include "hifi/error.h"
+
+namespace hifi {
+
+namespace {
+
+// Rows that go through a product together: enough for its speed, few enough for the caches.
+constexpr std::size_t kGroupRows = 504;
+constexpr std::size_t kChunkRows = 504;
+constexpr std::size_t kParts =
+    16;  // of a group's coalitions; what is computed must not depend on the threads
+
+std::vector<bool> player_layers(const CircuitPlayers& players, std::size_t layers) {
+  std::vector<bool> result(layers);
+  for (const auto& own : players.heads) {
+    for (const Head head : own) result[head.layer] = true;
+  }
+  return result;
+}
+
+}  // namespace
+
+// Workspaces are large: threads that find none wait.
+struct CircuitGame::Pool {
+  std::mutex mutex;
+  std::condition_variable returned;
+  std::vector<std::unique_ptr<CircuitLattice::Workspace>> free;
+  std::size_t made = 0;
+};
+
+class CircuitGame::Lease {
+ public:
+  explicit Lease(CircuitGame& game) : game_(game) {
+    Pool& pool = *game.pool_;
+    std::unique_lock lock(pool.mutex);
+    pool.returned.wait(lock, [&] { return !pool.free.empty() || pool.made < game.workspaces_; });
+    if (pool.free.empty()) {
+      ++pool.made;
+      own_ = game.lattice_.make_workspace();
+    } else {
+      own_ = std::move(pool.free.back());
+      pool.free.pop_back();
+    }
+  }
+  ~Lease() {
+    {
+      const std::lock_guard lock(game_.pool_->mutex);
+      game_.pool_->free.push_back(std::move(own_));
+    }
+    game_.pool_->returned.notify_one();
+  }
+  Lease(const Lease&) = delete;
+  Lease& operator=(const Lease&) = delete;
+  CircuitLattice::Workspace& operator*() { return *own_; }
+
+ private:
+  CircuitGame& game_;
+  std::unique_ptr<CircuitLattice::Workspace> own_;
+};
+
+CircuitGame::CircuitGame(const Gpt2& model, Task task, CircuitPlayers players, const CircuitOptions& options,
+                         Workers& workers)
+    : model_(model),
+      task_(std::move(task)),
+      players_(std::move(players)),
+      options_(options),
+      replacements_(model, task_, options.ablation, player_layers(players_, model.config().layers), workers),
+      readout_(model, task_, options.measure, options.freeze_norm, workers),
+      lattice_(model, players_, replacements_, readout_, kChunkRows, workers),
+      pool_(std::make_unique<Pool>()) {
+  std::size_t longest = 0;
+  for (const Prompt& p : task_.prompts) longest = std::max(longest, p.tokens.size());
+  const std::uint64_t each =
+      lattice_.workspace_bytes(std::max(kGroupRows, whole_tiles(longest + kRowTile)), kGroupRows);
+  const std::uint64_t held = replacements_.bytes() + readout_.bytes() + lattice_.bytes();
+  const std::uint64_t room = options.max_memory / 2;  // the other half is for the vocabulary
+  if (held + each > room) {
+    throw input_error(
+        fmt::format("the circuit needs {:.2g} GB of memory beside the weights, half of --max-memory "
+                    "is {:.2g} GB",
+                    static_cast<double>(held + each) / 1e9, static_cast<double>(room) / 1e9),
+        "raise --max-memory, or take fewer reference prompts");
+  }
+  workspaces_ = std::max<std::uint64_t>(1, std::min<std::uint64_t>(64, (room - held) / each));
+}
+
+CircuitGame::~CircuitGame() = default;
+
+std::uint64_t CircuitGame::bytes() const {
+  std::size_t longest = 0;
+  for (const Prompt& p : task_.prompts) longest = std::max(longest, p.tokens.size());
+  const std::uint64_t each =
+      lattice_.workspace_bytes(std::max(kGroupRows, whole_tiles(longest + kRowTile)), kGroupRows);
+  return replacements_.bytes() + readout_.bytes() + lattice_.bytes() + workspaces_ * each;
+}
+
+// Draws that begin alike lie together, so that they share rows.
+std::vector<PromptGroup> CircuitGame::make_groups(std::span<const Draw> draws) const {
+  std::vector<GroupDraw> sorted;
+  for (std::uint32_t d = 0; d < draws.size(); ++d)
+    sorted.push_back({draws[d].instance, draws[d].background, d});
+  const auto tokens = [&](const GroupDraw& d) -> const std::vector<Token>& {
+    return task_.prompts[d.prompt].tokens;
+  };
+  std::sort(sorted.begin(), sorted.end(), [&](const GroupDraw& a, const GroupDraw& b) {
+    if (a.source != b.source) return a.source < b.source;
+    return tokens(a) != tokens(b) ? tokens(a) < tokens(b) : a.draw < b.draw;
+  });
+  std::vector<PromptGroup> groups;
+  std::size_t first = 0;
+  std::size_t rows = 0;
+  for (std::size_t k = 0; k < sorted.size(); ++k) {
+    std::size_t shared = 0;
+    if (options_.share_prompts && k > first && sorted[k].source == sorted[k - 1].source) {
+      const auto& a = tokens(sorted[k - 1]);
+      const auto& b = tokens(sorted[k]);
+      shared =
+          static_cast<std::size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
+    }
+    const std::size_t more = tokens(sorted[k]).size() - shared;
+    if (k > first && rows + more > kGroupRows - kRowTile) {
+      groups.push_back(
+          make_group(task_, std::span(sorted).subspan(first, k - first), options_.share_prompts));
+      first = k;
+      rows = tokens(sorted[k]).size();
+    } else {
+      rows += more;
+    }
+  }
+  groups.push_back(make_group(task_, std::span(sorted).subspan(first), options_.share_prompts));
+  return groups;
+}
+
+void CircuitGame::losses(const CoalitionList& coalitions, std::span<const Draw> draws, std::span<double> out,
+                         Workers& workers) {
+  if (draws.empty() || coalitions.size() == 0) return;
+  const SortedCoalitions sorted(players_, model_.config().layers, coalitions);
+  std::vector<PromptGroup> groups = make_groups(draws);
+  if (!options_.plainly) {
+    workers.parallel_for(groups.size(), [&](std::size_t g) {
+      Lease lease(*this);
+      lattice_.run_root(groups[g], *lease);
+    });
+  }
+  // A part repeats the layers that it shares with others: few coalitions and short rows make few parts.
+  const std::size_t count = coalitions.size();
+  const std::size_t wanted = (kParts + groups.size() - 1) / groups.size();
+  const std::size_t parts = std::clamp<std::size_t>(count * groups.front().rows.size() / 8192, 1, wanted);
+  const CircuitLattice::Sink sink = [&](std::uint32_t coalition, std::uint32_t draw, double loss) {
+    out[draw * count + coalition] = loss;
+  };
+  workers.parallel_for(groups.size() * parts, [&](std::size_t task) {
+    const PromptGroup& group = groups[task / parts];
+    const std::size_t part = task % parts;
+    Lease lease(*this);
+    const std::size_t begin = count * part / parts;
+    const std::size_t end = count * (part + 1) / parts;
+    if (options_.plainly) {
+      lattice_.run_plainly(group, sorted, begin, end, *lease, sink);
+    } else {
+      lattice_.run(group, sorted, begin, end, *lease, sink);
+    }
+  });
+}
+
+std::uint64_t CircuitGame::unit_draws() const {
+  return std::max<std::uint64_t>(1, kUnitEvaluations >> std::min<std::size_t>(40, players_.size()));
+}
+
+void CircuitGame::accumulate(std::span<const Draw> draws, BlockSums& sums, Workers& workers) {
+  const std::size_t lattice = std::size_t{1} << players();
+  buffer_.resize(lattice * draws.size());
+  losses(CoalitionList::lattice(players(), 0, lattice), draws, buffer_, workers);
+  add_losses(draws, buffer_, 0, lattice, sums, workers);
+}
+
+}  // namespace hifi

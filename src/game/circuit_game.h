@@ -1,0 +1,64 @@
+// Heads of a transformer as players: an absent head's z is replaced, and the prompt's loss is read at its
+// end.
+//
+// A draw is a prompt; under resample ablation a prompt and a reference prompt, whose z all absent heads take.
+// Heads that are no players stay intact. Engine: circuit_lattice.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "game/circuit_lattice.h"
+#include "game/game.h"
+
+namespace hifi {
+
+struct CircuitOptions {
+  Ablation ablation = Ablation::mean;
+  Measure measure = Measure::logit_difference;
+  bool freeze_norm = false;
+  bool plainly = false;       // a forward pass per coalition
+  bool share_prompts = true;  // rows of prompts that begin alike
+  std::uint64_t max_memory = std::uint64_t{4} << 30;
+};
+
+class CircuitGame : public Game {
+ public:
+  // Runs the reference prompts. Throws Error(input) where task, players and options do not fit, or where the
+  // memory does not suffice.
+  CircuitGame(const Gpt2& model, Task task, CircuitPlayers players, const CircuitOptions& options,
+              Workers& workers);
+  ~CircuitGame() override;
+
+  std::size_t players() const override { return players_.size(); }
+  void losses(const CoalitionList& coalitions, std::span<const Draw> draws, std::span<double> out,
+              Workers& workers) override;
+  // The whole lattice of a draw at once: cut into stretches of masks, it would share less.
+  void accumulate(std::span<const Draw> draws, BlockSums& sums, Workers& workers) override;
+  std::uint64_t unit_draws() const override;
+
+  std::size_t background_rows() const { return replacements_.sources(); }
+  bool mean_by_position() const { return replacements_.by_position(); }
+  std::uint64_t bytes() const;  // beside the weights: replacements, switched heads, workspaces
+
+ private:
+  class Lease;
+  std::vector<PromptGroup> make_groups(std::span<const Draw> draws) const;
+
+  const Gpt2& model_;
+  Task task_;
+  CircuitPlayers players_;
+  CircuitOptions options_;
+  Replacements replacements_;
+  Readout readout_;
+  CircuitLattice lattice_;
+  std::size_t workspaces_ = 1;  // at most at a time
+  struct Pool;
+  std::unique_ptr<Pool> pool_;
+  std::vector<double> buffer_;
+};
+
+}  // namespace hifi
