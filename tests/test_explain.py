@@ -335,3 +335,9 @@ def test_real_tables(shared, xgb, profile, tmp_path):
     found = profile("explain", "--model", "m.ubj", "--data", "d.csv", "--target", "MedHouseVal", "--exact")
     check(found, lambda rows: booster.predict(xgb.DMatrix(rows, feature_names=names)).astype(float), x, y, x,
           LOSSES["squared"])
+
+
+def test_plan_of_a_single_draw(hifi, tmp_path):
+    data = write_csv(tmp_path / "one.csv", {"a": [1.0], "b": [2.0], "y": [3.0]})
+    words = ["--model", "process:awk -F, 'NR>1{print $1+$2}'", "--data", data, "--target", "y", "--background", "mean"]
+    assert "4 coalitions x 1 draw (" in hifi("plan", *words, "--exact").stdout

@@ -220,3 +220,8 @@ def test_runs_without_all_coalitions(hifi, indices, tmp_path):
     hifi(*words[:7], "--quiet", "--out", "searched.hifi")
     error = hifi("indices", "searched.hifi", code=3).stderr
     assert "searched.hifi: coalition " in error and "is missing" in error
+
+
+def test_an_index_named_twice_is_listed_once(indices, tmp_path):
+    (tmp_path / "t.csv").write_text("coalition,loss\n00,1\n10,1\n01,1\n11,0\n")
+    assert [i["index"] for i in indices("t.csv", "--index", "SII,stii,sii")["indices"]] == ["SII", "STII"]

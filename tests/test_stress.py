@@ -46,3 +46,30 @@ def test_text_and_what_is_refused(hifi, files, tmp_path):
     assert "row:99" in hifi(*files, "--stress-background", "row:99", code=3).stderr
     assert "--stress-background" in hifi(*files, "--stress-background", "mean,", code=2).stderr
     hifi(*files, "--stress-background", "mean", "--shard", "1/2", "--out", "x.hifi", code=2)
+
+
+def test_what_is_sampled_is_said(hifi, files):
+    run = hifi(*files, "--stress-background", "marginals,mean")
+    assert "marginals is sampled" in run.stdout and "mean is sampled" not in run.stdout
+    assert "--exact does not hold for the background marginals" in run.stderr
+    found = json.loads(hifi(*files, "--stress-background", "marginals,mean", "--json", "-").stdout)["stress"]
+    assert [b["exact"] for b in found["backgrounds"]] == [True, False, True]
+    assert found["backgrounds"][1]["draws"] > 100
+
+
+def test_a_resumed_run_repeats_it(hifi, files, tmp_path):
+    """A model that fails at its 15th call until a file says go on."""
+    model = ("process:echo >> calls; if [ $(wc -l < calls) -gt 14 ] && [ ! -e go ]; then exit 1; fi; "
+             + files[2].removeprefix("process:"))
+    words = [*files[:2], model, *files[3:], "--batch", "4000", "--threads", "1", "--stress-background", "mean"]
+    hifi(*words, "--out", "run.hifi", "--json", "x.json", code=4)
+    assert not (tmp_path / "x.json").exists()
+    (tmp_path / "go").write_text("")
+    expected = hifi(*words, "--json", "-").stdout
+    assert "stress" in json.loads(expected)
+    assert hifi("resume", "run.hifi", "--json", "-").stdout == expected
+    again = hifi("resume", "run.hifi", "--json", "-")  # finished now
+    assert again.stdout == expected and "finished already" in again.stderr
+    (tmp_path / "d.csv").unlink()
+    gone = hifi("resume", "run.hifi", "--json", "-")
+    assert "stress" not in json.loads(gone.stdout) and "left out" in gone.stderr

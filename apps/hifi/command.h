@@ -24,6 +24,7 @@ Run add_merge(CLI::App& app);
 Run add_decompose(CLI::App& app);
 Run add_indices(CLI::App& app);
 Run add_verify(CLI::App& app);
+Run add_reproduce(CLI::App& app);
 
 // What is told after a profile.
 struct Appendix {

@@ -25,7 +25,8 @@ struct Explain {
   std::string stress;
 
   void operator()() {
-    const ExplainRequest request = options.request();
+    ExplainRequest request = options.request();
+    request.stress = split_list("--stress-background", stress);
     const Shard shard = options.shard();
     if (shard.count > 1 && (out.empty() || !output.json.empty() || !output.csv.empty())) {
       throw Error(ErrorCode::usage, "--shard needs --out and gives no profile of its own",
@@ -44,19 +45,14 @@ struct Explain {
     }
     Workers workers(output.threads);
     Audit audit(request, shard, workers);
-    StressTest stress_test(request, split_list("--stress-background", stress), workers);
+    StressTest stress_test(request, workers);
     parse_pairs(output.pairs, audit.plan().players);  // before the run, not at its end
     output.say(plan_text(audit));
+    if (const std::string note = stress_test.note(); !note.empty()) output.say(note);
     std::optional<RunFile> file;
     if (!out.empty()) file.emplace(RunFile::create(out, audit.plan().to_json()));
     try {
-      std::function<Appendix(const Profile&)> appendix;
-      if (!stress.empty()) {
-        appendix = [&](const Profile& profile) {
-          return stress_test.run({request.background, audit.off_distribution(), profile}, output);
-        };
-      }
-      run_and_report(audit, file ? &*file : nullptr, output, workers, appendix);
+      run_and_report(audit, file ? &*file : nullptr, output, workers, stress_test.appendix(audit, output));
     } catch (const Error& error) {
       // Bad input that showed only now (an output that is no probability): nothing worth to resume.
       if (error.code() == ErrorCode::input && file && !is_complete(*file, audit.plan())) {

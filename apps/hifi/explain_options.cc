@@ -77,14 +77,16 @@ std::string human_seconds(double seconds) {
   return fmt::format("{:.0f} days", seconds / 86400);
 }
 
+std::string draws_text(std::uint64_t draws) { return draws == 1 ? "1 draw" : fmt::format("{} draws", draws); }
+
 std::string lattice_work(const RunPlan& plan, const Forecast& f) {
   const std::uint64_t coalitions = std::uint64_t{1} << plan.players.size();
   if (plan.look > 0) {
     return fmt::format("work        {} coalitions x 32, 64, .. draws, at most {:.4g} evaluations\n",
                        coalitions, static_cast<double>(f.evaluations));
   }
-  return fmt::format("work        {} coalitions x {} draws{} = {:.4g} evaluations{}\n", coalitions,
-                     plan.draws, plan.exact ? " (every pair of rows: exact)" : "",
+  return fmt::format("work        {} coalitions x {}{} = {:.4g} evaluations{}\n", coalitions,
+                     draws_text(plan.draws), plan.exact ? " (every pair of rows: exact)" : "",
                      static_cast<double>(coalitions) * static_cast<double>(plan.draws),
                      plan.shards > 1 ? fmt::format("; shard {}/{} has {:.4g}", plan.shard, plan.shards,
                                                    static_cast<double>(f.evaluations))
@@ -93,11 +95,11 @@ std::string lattice_work(const RunPlan& plan, const Forecast& f) {
 
 std::string search_work(const RunPlan& plan, const Forecast& f) {
   const SearchPlan& search = plan.search;
-  std::string text = fmt::format("work        a search of at most {} of 2^{} coalitions x {} draws",
-                                 search.coalitions, plan.players.size(), search.draws);
+  std::string text = fmt::format("work        a search of at most {} of 2^{} coalitions x {}",
+                                 search.coalitions, plan.players.size(), draws_text(search.draws));
   if (search.split) {
-    text += fmt::format(",\n            then at most {} selected ones x {} draws of other rows",
-                        search.reported, plan.draws);
+    text += fmt::format(",\n            then at most {} selected ones x {} of other rows", search.reported,
+                        draws_text(plan.draws));
   }
   if (plan.shards > 1) {
     text += fmt::format(";\n            shard {}/{} repeats the search and has its share of the rest",
@@ -110,8 +112,8 @@ std::string work_text(const RunPlan& plan, const Forecast& f) {
   if (plan.policy == "paper") {
     return fmt::format(
         "work        the paper's policy, {} evaluations: {} coalitions to start with, then diamonds, {} "
-        "draws a visit\n",
-        plan.paper.evaluations, 2 * plan.players.size() + 2, plan.paper.range_draws);
+        "a visit\n",
+        plan.paper.evaluations, 2 * plan.players.size() + 2, draws_text(plan.paper.range_draws));
   }
   return plan.policy == "exhaustive" ? lattice_work(plan, f) : search_work(plan, f);
 }

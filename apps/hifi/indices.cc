@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 
@@ -29,7 +30,11 @@ struct IndicesVerb {
     IndicesRequest request{.kinds = all_indices(), .order = order};
     if (!kinds.empty()) {
       request.kinds.clear();
-      for (const std::string& name : split_list("--index", kinds)) request.kinds.push_back(parse_index(name));
+      for (const std::string& name : split_list("--index", kinds)) {
+        const IndexKind kind = parse_index(name);  // SII and sii are one
+        if (std::find(request.kinds.begin(), request.kinds.end(), kind) == request.kinds.end())
+          request.kinds.push_back(kind);
+      }
     }
     if (!max_memory.empty()) request.max_memory = parse_bytes("--max-memory", max_memory);
     const std::vector<std::string> names = split_list("--players", players);

@@ -43,7 +43,7 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   std::vector<std::pair<CLI::App*, Run>> verbs;
   for (const auto& add : {add_demo, add_explain, add_circuit, add_plan, add_resume, add_merge, add_decompose,
-                          add_indices, add_verify}) {
+                          add_indices, add_verify, add_reproduce}) {
     Run verb = add(app);
     verbs.emplace_back(app.get_subcommands({}).back(), std::move(verb));
   }

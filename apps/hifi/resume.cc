@@ -8,6 +8,7 @@
 #include "explain_options.h"
 #include "hifi/error.h"
 #include "run.h"
+#include "stress.h"
 
 namespace hifi::app {
 
@@ -27,7 +28,7 @@ struct Resume {
       std::optional<Profile> profile;
       if (plan.shards == 1) profile = make_profile(plan, read_result(file, plan), output.pairs, workers);
       output.say(fmt::format("{} is finished already", path));
-      if (profile) output.write(*profile);
+      if (profile) output.write(*profile, stress_again(plan, *profile, workers));
       return;
     }
     const ExplainRequest request = ExplainRequest::from_json(plan.options, path);
@@ -39,8 +40,25 @@ struct Resume {
           fmt::format("{}: the run was planned otherwise, now and then differ in {}", path, difference),
           "give back the model, data and background of the run, or start a new one");
     }
+    StressTest stress(request, workers);
     output.say(plan_text(audit));
-    run_and_report(audit, &file, output, workers);
+    if (const std::string note = stress.note(); !note.empty()) output.say(note);
+    run_and_report(audit, &file, output, workers, stress.appendix(audit, output));
+  }
+
+  // The other backgrounds of a run are not in its file: of a finished one they are computed again, if model
+  // and data are still there.
+  Appendix stress_again(const RunPlan& plan, const Profile& profile, Workers& workers) const {
+    const ExplainRequest request = ExplainRequest::from_json(plan.options, path);
+    if (request.stress.empty()) return {};
+    try {
+      const Audit audit(request, {}, workers, {.look = plan.look, .evaluations = plan.evaluations});
+      return StressTest(request, workers).appendix(audit, output)(profile);
+    } catch (const Error& error) {
+      if (error.code() == ErrorCode::interrupted) throw;
+      output.say(fmt::format("note        --stress-background is left out: {}", error.what()));
+      return {};
+    }
   }
 };
 

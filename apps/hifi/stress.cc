@@ -6,10 +6,12 @@
 
 namespace hifi::app {
 
-StressTest::StressTest(const ExplainRequest& request, const std::vector<std::string>& backgrounds,
-                       Workers& workers)
-    : workers_(workers) {
-  for (const std::string& background : backgrounds) {
+StressTest::StressTest(const ExplainRequest& request, Workers& workers)
+    : workers_(workers),
+      exact_(request.exact),
+      named_(!request.stress.empty()),
+      background_(request.background) {
+  for (const std::string& background : request.stress) {
     if (background == request.background) continue;
     ExplainRequest other = request;
     other.background = background;
@@ -19,7 +21,22 @@ StressTest::StressTest(const ExplainRequest& request, const std::vector<std::str
   }
 }
 
+std::string StressTest::note() const {
+  for (const Other& other : others_) {
+    const RunPlan& plan = other.audit->plan();
+    if (exact_ && !plan.exact) {
+      return fmt::format(
+          "note        --exact does not hold for the background {}: its rows are a sample of a product that "
+          "cannot "
+          "be enumerated, {} draws per coalition are taken",
+          other.background, plan.draws);
+    }
+  }
+  return "";
+}
+
 Appendix StressTest::run(BackgroundProfile own, const Output& output) {
+  if (!named_) return {};
   std::vector<BackgroundProfile> profiles = {std::move(own)};
   for (Other& other : others_) {
     output.say(fmt::format("background  {}", other.background));
@@ -28,6 +45,14 @@ Appendix StressTest::run(BackgroundProfile own, const Output& output) {
                         make_profile(other.audit->plan(), result, output.pairs, workers_)});
   }
   return {.text = stress_text(profiles), .json_key = "stress", .json = stress_json(profiles)};
+}
+
+std::function<Appendix(const Profile&)> StressTest::appendix(const Audit& audit, const Output& output) {
+  return [&](const Profile& profile) {
+    // How far rows are from the data is work, too.
+    const auto distance = named_ ? audit.off_distribution() : std::nullopt;
+    return run({background_, distance, profile}, output);
+  };
 }
 
 }  // namespace hifi::app

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <string_view>
 #include <type_traits>
 
 #include "hifi/error.h"
@@ -48,6 +49,7 @@ void for_each_field(Request& r, Visit visit) {
   visit("ablation", r.ablation);
   visit("measure", r.measure);
   visit("freeze_layernorm", r.freeze_layernorm);
+  visit("stress", r.stress);
 }
 
 template <class T>
@@ -83,7 +85,10 @@ ExplainRequest ExplainRequest::from_json(const std::string& text, const std::str
   ExplainRequest request;
   try {
     const json object = json::parse(text);
-    for_each_field(request, [&](const char* name, auto& value) { take(object, name, value); });
+    for_each_field(request, [&](const char* name, auto& value) {
+      // Not in the files of earlier versions.
+      if (name != std::string_view("stress") || object.contains(name)) take(object, name, value);
+    });
   } catch (const std::exception& error) {
     throw input_error(fmt::format("{}: the request in the run file is broken: {}", place, error.what()));
   }

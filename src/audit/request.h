@@ -37,6 +37,7 @@ struct ExplainRequest {
   std::string expected = "loss";  // or prediction: the loss of the mean prediction over the background
   bool fast_lattice = true;       // whole lattices at once where the model allows it
   std::string check_predictions;
+  std::vector<std::string> stress;  // other backgrounds that the audit is repeated under
 
   // Of circuits: `model` is a folder of the hub, `groups` names groups of heads.
   std::string task;                // ioi or a path; empty: no circuit

@@ -2,8 +2,6 @@
 
 #include <cmath>
 
-#include "experiments/binary_game.h"
-
 namespace hifi {
 
 namespace {
@@ -26,11 +24,7 @@ CausalModel bits_model(std::string key, std::string name, std::string formula,
                           for (double& x : row) x = static_cast<double>(random.below(2));
                         },
                     .mean = std::move(mean)};
-  const BinaryModel oracle{.players = kPlayers, .predict = [mean = model.mean](Bits bits) {
-                             double row[kPlayers];
-                             for (std::size_t i = 0; i < kPlayers; ++i) row[i] = (bits >> i) & 1U;
-                             return mean(row);
-                           }};
+  const BinaryModel oracle = binary_model(model);
   constexpr Bits kRows = 1U << kPlayers;
   model.population_losses.assign(kRows, 0.0);
   for (Bits x = 0; x < kRows; ++x) {
@@ -63,6 +57,14 @@ std::vector<std::string> CausalModel::columns() const {
   std::vector<std::string> names;
   for (std::size_t i = 1; i <= players; ++i) names.push_back("x" + std::to_string(i));
   return names;
+}
+
+BinaryModel binary_model(const CausalModel& model) {
+  return {.players = model.players, .predict = [mean = model.mean, n = model.players](Bits bits) {
+            std::vector<double> row;
+            for (std::size_t i = 0; i < n; ++i) row.push_back((bits >> i) & 1U);
+            return mean(row);
+          }};
 }
 
 CausalModel xor3_model() {

@@ -13,6 +13,7 @@
 
 #include "core/random.h"
 #include "data/table.h"
+#include "experiments/binary_game.h"
 
 namespace hifi {
 
@@ -33,6 +34,9 @@ struct CausalModel {
 
   std::vector<std::string> columns() const;  // x1 .. xn
 };
+
+// The true mean on bits, for enumeration. REQUIRES: a binary model
+BinaryModel binary_model(const CausalModel& model);
 
 CausalModel xor3_model();
 CausalModel xor_and_model();

@@ -16,7 +16,7 @@ std::vector<Check> verify(const std::vector<std::string>& names, const Machinery
       {"T1", [&] { return verify_conflation(machinery); }},
       {"T2", [] { return verify_monte_carlo(); }},
       {"T3", [&] { return verify_diamonds(machinery, workers); }},
-      {"T4", [] { return verify_vocabulary(); }},
+      {"T4", [&] { return verify_vocabulary(machinery); }},
       {"P", [&] { return verify_propagation(machinery); }}};
   for (const std::string& name : names) {
     if (std::none_of(parts.begin(), parts.end(), [&](const auto& part) { return part.first == name; }))

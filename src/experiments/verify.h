@@ -17,8 +17,8 @@ std::vector<Check> verify_conflation(const Machinery& machinery);
 std::vector<Check> verify_monte_carlo();
 // T3: variance of the mixed difference with and without common draws.
 std::vector<Check> verify_diamonds(const Machinery& machinery, Workers& workers);
-// T4: uniform error over a vocabulary, recovery of its extremes.
-std::vector<Check> verify_vocabulary();
+// T4: uniform error over a vocabulary, recovery of the contexts of U and Lmax.
+std::vector<Check> verify_vocabulary(const Machinery& machinery);
 // P: how far an error of the losses moves U, Lmax, pi (2), R, S and pairs (4).
 std::vector<Check> verify_propagation(const Machinery& machinery);
 

@@ -50,6 +50,7 @@ TEST(Verify, SeesMaxInPlaceOfMin) {
   };
   EXPECT_GT(failures(broken, "T1"), 0U);
   EXPECT_GT(failures(broken, "P"), 0U);
+  EXPECT_GT(failures(broken, "T4"), 0U);
 }
 
 // Weighted least squares over all coalitions by iteration, {} and the full set with a weight of 1 like any

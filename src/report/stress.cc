@@ -101,6 +101,12 @@ std::string stress_text(const std::vector<BackgroundProfile>& profiles) {
   for (const BackgroundProfile& p : profiles)
     rows.back().push_back(p.off_distribution ? short_number(*p.off_distribution, 3) : "-");
   text += aligned(rows, left);
+  for (const BackgroundProfile& p : profiles) {
+    if (profiles.front().profile.coverage.exact.value_or(false) && !p.profile.coverage.exact.value_or(true)) {
+      text += fmt::format("  {} is sampled: {} draws per coalition; its product cannot be enumerated\n",
+                          short_name(p.background), p.profile.coverage.draws.value_or(0));
+    }
+  }
   if (quiet > 0) text += fmt::format("  {} pairs show nothing under any of them\n", quiet);
   return text;
 }
@@ -123,9 +129,12 @@ std::string stress_json(const std::vector<BackgroundProfile>& profiles) {
                           {"R", q(f.R)},
                           {"S", q(f.S)}});
     }
-    backgrounds.push_back({{"background", p.background},
-                           {"off_distribution", number(p.off_distribution)},
-                           {"features", features}});
+    backgrounds.push_back(
+        {{"background", p.background},
+         {"off_distribution", number(p.off_distribution)},
+         {"exact", p.profile.coverage.exact ? Json(*p.profile.coverage.exact) : Json(nullptr)},
+         {"draws", p.profile.coverage.draws ? Json(*p.profile.coverage.draws) : Json(nullptr)},
+         {"features", features}});
   }
   Json list = Json::array();
   for (const Conclusion& c : conclusions(profiles)) {

@@ -1,0 +1,95 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+
+#include "command.h"
+#include "core/files.h"
+#include "experiments/experiment.h"
+#include "hifi/error.h"
+
+namespace hifi::app {
+
+namespace {
+
+const Experiment& find_experiment(const std::string& name) {
+  std::string known;
+  for (const Experiment& experiment : experiments()) {
+    if (experiment.key == name) return experiment;
+    known += (known.empty() ? "" : ", ") + experiment.key;
+  }
+  throw Error(ErrorCode::usage, fmt::format("reproduce {}: there is no such experiment", name),
+              "there are: " + known);
+}
+
+struct Reproduce {
+  std::string name;
+  std::string out;
+  ExperimentOptions options{.seeds = 0};  // 0: by --quick
+  Output output;                          // threads, quiet, progress
+
+  void operator()() {
+    const Experiment& experiment = find_experiment(name);
+    if (!out.empty()) make_folder();
+    if (options.seeds == 0) options.seeds = options.quick ? 2 : 5;
+    output.say(fmt::format("reproduce {}: {}", experiment.key, experiment.about));
+    Workers workers(output.threads);
+    const auto start = std::chrono::steady_clock::now();
+    const ExperimentResult result = experiment.run(options, workers, output.progress());
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    if (!out.empty()) write_files(files(result));
+    if (!output.quiet) print(experiment_text(result));
+    output.say(fmt::format("\n{:.0f} s on {} threads{}", took.count(), workers.threads(),
+                           out.empty() ? "; --out DIR keeps every number as CSV and JSON"
+                                       : fmt::format("; all numbers are in {}", out)));
+  }
+
+  void make_folder() const {
+    std::error_code error;
+    std::filesystem::create_directories(out, error);
+    if (error) throw input_error(fmt::format("--out {}: cannot be created: {}", out, error.message()));
+    check_writable(file(name + ".json"));
+  }
+
+  std::vector<NewFile> files(const ExperimentResult& result) const {
+    std::vector<NewFile> list = {{file(result.key + ".json"), experiment_json(result, options)},
+                                 {file(result.key + ".txt"), experiment_text(result)}};
+    for (const ResultTable& table : result.tables)
+      list.push_back({file(table.key + ".csv"), table_csv(table)});
+    return list;
+  }
+
+  std::string file(const std::string& base) const { return (std::filesystem::path(out) / base).string(); }
+};
+
+}  // namespace
+
+Run add_reproduce(CLI::App& app) {
+  auto* verb = app.add_subcommand("reproduce", "The paper's experiments, ours beside the paper's figures");
+  auto run = std::make_shared<Reproduce>();
+  std::string known;
+  for (const Experiment& e : experiments())
+    known += fmt::format("{}{}: {}", known.empty() ? "" : "; ", e.key, e.about);
+  verb->add_option("experiment", run->name, known)->required()->type_name("e1");
+  verb->add_option("--out", run->out, "Write the tables as CSV and everything as JSON into this folder")
+      ->type_name("DIR");
+  verb->add_option("--seed", run->options.seed, "Seed of all repetitions (default 0)")
+      ->check(whole_number())
+      ->type_name("N");
+  verb->add_option("--seeds", run->options.seeds, "Repetitions (default 5; with --quick 2)")
+      ->check(whole_number() & CLI::Range(std::size_t{1}, std::size_t{1000}))
+      ->type_name("N");
+  verb->add_flag("--quick", run->options.quick, "A smaller experiment, to look at");
+  verb->add_option("--threads", run->output.threads, "Threads (default: one per core)")
+      ->check(CLI::Range(1, 1024));
+  verb->add_flag("--quiet", run->output.quiet, "No tables, no progress");
+  verb->footer(
+      "The same seed gives the same files on any number of threads. Example:\n  hifi reproduce e1 --quick "
+      "--out e1");
+  return [run] { (*run)(); };
+}
+
+}  // namespace hifi::app
