@@ -101,20 +101,17 @@ void try_model(ImageSubject& s, Workers& workers) {
 
 ImageModel open_image_model(const ImageRequest& request, const std::optional<Recipe>& recipe) {
   const std::string content = read_file(request.model);
-  NetworkOptions options{.path = request.model,
-                         .output = request.output,
-                         .rows = request.batch,
-                         .max_memory = request.max_memory};
+  NetworkOptions options{.path = request.model, .output = request.output, .rows = request.batch};
   if (recipe) options.shape = recipe->shape();
   if (!content.starts_with("PK\x03\x04")) {
-    return {open_onnx_network(content, options), "onnx", hex_hash(content)};
+    return {open_onnx_network(content, options).network, "onnx", hex_hash(content)};
   }
   if (!recipe) {
     throw input_error(fmt::format("{}: TorchScript does not say the size of its input", request.model),
                       "say it with --recipe");
   }
   if (options.rows == 0) options.rows = kTorchRows;
-  return {open_torch_network(content, options), "torchscript", hex_hash(content)};
+  return {open_torch_network(content, options).network, "torchscript", hex_hash(content)};
 }
 
 }  // namespace hifi

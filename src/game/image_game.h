@@ -59,7 +59,7 @@ class ImageGame : public Game {
       : network_(network), input_(input), mask_(mask), reading_(reading) {}
 
   std::size_t players() const override { return mask_.players(); }
-  std::uint64_t model_rows() const override { return network_.shown(); }
+  ModelUse model_use() const override { return {.rows = network_.shown()}; }
   void losses(const CoalitionList& coalitions, std::span<const Draw> draws, std::span<double> out,
               Workers& workers) override;
   // The same as loss and log-odds: out[c * fills + f] of all fills.
