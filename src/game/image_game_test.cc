@@ -39,7 +39,7 @@ TEST(ImageGame, LossesAreThoseOfMaskedPictures) {
     EXPECT_NEAR(losses[c], -share, 1e-6);
     EXPECT_NEAR(losses[16 + c], -(share + .5 * (1 - share)), 1e-6);
   }
-  EXPECT_EQ(game.model_rows(), 32U);
+  EXPECT_EQ(game.model_use().rows, 32U);
   EXPECT_EQ(network.shown(), 32U);  // the padding of batches is not counted
 }
 
