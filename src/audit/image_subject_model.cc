@@ -101,7 +101,10 @@ void try_model(ImageSubject& s, Workers& workers) {
 
 ImageModel open_image_model(const ImageRequest& request, const std::optional<Recipe>& recipe) {
   const std::string content = read_file(request.model);
-  NetworkOptions options{.path = request.model, .output = request.output, .rows = request.batch};
+  NetworkOptions options{.path = request.model,
+                         .output = request.output,
+                         .rows = request.batch,
+                         .max_memory = request.max_memory};
   if (recipe) options.shape = recipe->shape();
   if (!content.starts_with("PK\x03\x04")) {
     return {open_onnx_network(content, options).network, "onnx", hex_hash(content)};
