@@ -156,7 +156,7 @@ void Loss::check(std::span<double> predictions) const {
   for (std::size_t i = 0; i < predictions.size(); ++i) {
     if (std::isfinite(predictions[i]) && std::abs(predictions[i]) > most) {
       throw model_error(
-          fmt::format("the model answered {} for row {} of a batch: {} losses beyond {:g} cannot "
+          fmt::format("the model answered {} for row {} of a batch: {} losses of outputs beyond {:g} cannot "
                       "be summed",
                       predictions[i], i / outputs_ + 1, loss_name(kind_), most),
           "give model and truth another unit");
