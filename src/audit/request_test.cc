@@ -41,6 +41,7 @@ ExplainRequest full_request() {
           .check_predictions = "p.csv",
           .stress = {"mean"},
           .task = "t.json",
+          .prompts = 12,
           .heads = {"1.2", "3.4"},
           .ablation = "zero",
           .measure = "kl",
