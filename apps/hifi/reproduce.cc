@@ -25,11 +25,26 @@ const Experiment& find_experiment(const std::string& name) {
               "there are: " + known);
 }
 
+// Networks and audits have no common unit, so that only the share and the time are told.
+Progress::Listener share_of_work(bool quiet) {
+  if (quiet || isatty(STDERR_FILENO) == 0) return {};
+  return [](const ProgressReport& report) {
+    const double share = static_cast<double>(report.done) / static_cast<double>(report.total);
+    constexpr int kCells = 30;
+    std::string bar;
+    for (int k = 0; k < kCells; ++k) bar += k < share * kCells ? "█" : "·";
+    fmt::print(stderr, "\r{} {:3.0f} %  {} \x1b[K{}", bar, 100 * share,
+               report.remaining_seconds < 0 ? "" : fmt::format("{:.0f} s left", report.remaining_seconds),
+               report.done == report.total ? "\r\x1b[K" : "");
+    std::fflush(stderr);
+  };
+}
+
 struct Reproduce {
   std::string name;
   std::string out;
   ExperimentOptions options{.seeds = 0};  // 0: by --quick
-  Output output;                          // threads, quiet, progress
+  Output output;                          // threads, quiet
 
   void operator()() {
     const Experiment& experiment = find_experiment(name);
@@ -38,7 +53,7 @@ struct Reproduce {
     output.say(fmt::format("reproduce {}: {}", experiment.key, experiment.about));
     Workers workers(output.threads);
     const auto start = std::chrono::steady_clock::now();
-    const ExperimentResult result = experiment.run(options, workers, output.progress());
+    const ExperimentResult result = experiment.run(options, workers, share_of_work(output.quiet));
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
     if (!out.empty()) write_files(files(result));
     if (!output.quiet) print(experiment_text(result));

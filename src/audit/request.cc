@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
-#include <set>
-#include <string_view>
 
 #include "audit/request_fields.h"
 #include "hifi/error.h"
@@ -65,12 +63,7 @@ ExplainRequest ExplainRequest::from_json(const std::string& text, const std::str
   ExplainRequest request;
   try {
     const json object = json::parse(text);
-    // Not in the files of earlier versions.
-    static const std::set<std::string_view> kNewer{"stress",   "task",    "heads",
-                                                   "ablation", "measure", "freeze_layernorm"};
-    for_each_field(request, [&](const char* name, auto& value) {
-      if (!kNewer.contains(name) || object.contains(name)) take_field(object, name, value);
-    });
+    for_each_field(request, [&](const char* name, auto& value) { take_field(object, name, value); });
   } catch (const std::exception& error) {
     throw input_error(fmt::format("{}: the request in the run file is broken: {}", place, error.what()));
   }

@@ -39,6 +39,7 @@ ExplainRequest full_request() {
           .expected = "prediction",
           .fast_lattice = false,
           .check_predictions = "p.csv",
+          .stress = {"mean"},
           .task = "t.json",
           .heads = {"1.2", "3.4"},
           .ablation = "zero",
@@ -68,7 +69,7 @@ TEST(Request, EveryFieldIsStored) {
   // A field that is added to the request but not to its JSON would be lost on resume.
   const json full = json::parse(full_request().to_json());
   const json plain = json::parse(ExplainRequest{}.to_json());
-  EXPECT_EQ(full.size(), 27U);
+  EXPECT_EQ(full.size(), 33U);
   for (const auto& [key, value] : full.items()) EXPECT_NE(value, plain.at(key)) << key;
 }
 

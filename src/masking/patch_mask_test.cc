@@ -137,7 +137,7 @@ bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
 // The identities of masking, after the recipe: all patches show the image, none the fill, bit for bit.
 TEST(PatchMask, AllIsTheImageAndNoneTheFillBitForBit) {
   for (const char* text :
-       {R"({"size":[21,21],"channels":"rgb","range":[-1,1],"mean":[.1,.2,.3],"std":[2,3,4]})",
+       {R"({"size":[21,21],"channels":"rgb","range":[-1,1],"mean":[0.1,0.2,0.3],"std":[2,3,4]})",
         R"({"size":[21,21],"channels":"rgb","layout":"NHWC"})",
         R"({"size":[21,21],"channels":"grey","range":[-1024,1024]})"}) {
     const Recipe recipe = Recipe::parse(text, "test");
@@ -163,7 +163,7 @@ TEST(PatchMask, AllIsTheImageAndNoneTheFillBitForBit) {
 // Between the ends the mixture is that of pixels, mapped by the recipe.
 TEST(PatchMask, MixesPixelsBeforeTheNumbersOfTheRecipe) {
   const Recipe recipe = Recipe::parse(
-      R"({"size":[12,12],"channels":"rgb","mean":[.1,.2,.3],"std":[2,3,4],"layout":"NHWC"})", "test");
+      R"({"size":[12,12],"channels":"rgb","mean":[0.1,0.2,0.3],"std":[2,3,4],"layout":"NHWC"})", "test");
   const Planes image = random_planes(3, 12, 12, 4);
   const Planes fill = random_planes(3, 12, 12, 5);
   const PatchMask mask(grid_patches({2, 2}, 12, 12), 2);

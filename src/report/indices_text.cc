@@ -123,7 +123,8 @@ std::string indices_table(const Indices& indices, std::size_t rows) {
     }
     begin = end;
   }
-  std::string text = fmt::format("{} players, order up to {}", indices.players.size(), order);
+  std::string text = fmt::format("{} player{}, order up to {}", indices.players.size(),
+                                 indices.players.size() == 1 ? "" : "s", order);
   if (indices.interval)
     text += fmt::format("; {} intervals at {:.4g} %", *indices.interval, 100 * indices.confidence);
   text += "\n\n" + aligned(table, left);
