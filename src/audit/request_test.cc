@@ -70,7 +70,7 @@ TEST(Request, EveryFieldIsStored) {
   // A field that is added to the request but not to its JSON would be lost on resume.
   const json full = json::parse(full_request().to_json());
   const json plain = json::parse(ExplainRequest{}.to_json());
-  EXPECT_EQ(full.size(), 33U);
+  EXPECT_EQ(full.size(), 34U);
   for (const auto& [key, value] : full.items()) EXPECT_NE(value, plain.at(key)) << key;
 }
 
