@@ -48,6 +48,9 @@ struct Reproduce {
 
   void operator()() {
     const Experiment& experiment = find_experiment(name);
+    if (!options.model.empty() && name != "e3") {
+      throw Error(ErrorCode::usage, fmt::format("--model: experiment {} trains its own models", name));
+    }
     if (!out.empty()) make_folder();
     if (options.seeds == 0) options.seeds = options.quick ? 2 : 5;
     output.say(fmt::format("reproduce {}: {}", experiment.key, experiment.about));
@@ -88,7 +91,7 @@ Run add_reproduce(CLI::App& app) {
   std::string known;
   for (const Experiment& e : experiments())
     known += fmt::format("{}{}: {}", known.empty() ? "" : "; ", e.key, e.about);
-  verb->add_option("experiment", run->name, known)->required()->type_name("e1");
+  verb->add_option("experiment", run->name, known)->required()->type_name("e1|e3");
   verb->add_option("--out", run->out, "Write the tables as CSV and everything as JSON into this folder")
       ->type_name("DIR");
   verb->add_option("--seed", run->options.seed, "Seed of all repetitions (default 0)")
@@ -97,6 +100,9 @@ Run add_reproduce(CLI::App& app) {
   verb->add_option("--seeds", run->options.seeds, "Repetitions (default 5; with --quick 2)")
       ->check(whole_number() & CLI::Range(std::size_t{1}, std::size_t{1000}))
       ->type_name("N");
+  verb->add_option("--model", run->options.model,
+                   "e3: a GPT-2 as the hub stores it (default: the small one that ships with hifi)")
+      ->type_name("DIR");
   verb->add_flag("--quick", run->options.quick, "A smaller experiment, to look at");
   verb->add_option("--threads", run->output.threads, "Threads (default: one per core)")
       ->check(CLI::Range(1, 1024));

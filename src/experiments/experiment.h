@@ -54,6 +54,7 @@ struct ExperimentOptions {
   std::uint64_t seed = 0;
   std::size_t seeds = 5;  // repetitions
   bool quick = false;     // a smaller experiment, for a look
+  std::string model;      // of e3: a folder of the hub; empty: the one that ships with hifi
 };
 
 std::string experiment_text(const ExperimentResult& result);
@@ -70,6 +71,7 @@ struct Experiment {
 };
 const std::vector<Experiment>& experiments();
 
+ExperimentResult run_e3(const ExperimentOptions& options, Workers& workers, Progress::Listener listener);
 ExperimentResult run_e1(const ExperimentOptions& options, Workers& workers, Progress::Listener listener);
 
 }  // namespace hifi
