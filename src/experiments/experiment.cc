@@ -151,7 +151,9 @@ std::string table_csv(const ResultTable& table) {
 
 const std::vector<Experiment>& experiments() {
   static const std::vector<Experiment> all = {
-      {"e1", "three causal models whose truth is known, small networks, all indices beside U, R, S", run_e1}};
+      {"e1", "three causal models whose truth is known, small networks, all indices beside U, R, S", run_e1},
+      {"e2", "saliency maps of radiographs with known findings, judged beside GradCAM, gradients and RISE",
+       run_e2}};
   return all;
 }
 

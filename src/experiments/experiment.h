@@ -54,6 +54,9 @@ struct ExperimentOptions {
   std::uint64_t seed = 0;
   std::size_t seeds = 5;  // repetitions
   bool quick = false;     // a smaller experiment, for a look
+  std::string model;      // another model than the shipped one
+  std::string nih;        // e2: folder of NIH ChestX-ray14 images and their boxes
+  std::string layer;      // e2: of GradCAM
 };
 
 std::string experiment_text(const ExperimentResult& result);
@@ -71,5 +74,6 @@ struct Experiment {
 const std::vector<Experiment>& experiments();
 
 ExperimentResult run_e1(const ExperimentOptions& options, Workers& workers, Progress::Listener listener);
+ExperimentResult run_e2(const ExperimentOptions& options, Workers& workers, Progress::Listener listener);
 
 }  // namespace hifi
