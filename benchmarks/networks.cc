@@ -23,7 +23,8 @@ namespace {
 using namespace hifi;
 
 constexpr std::size_t kThreads = 2;
-constexpr std::size_t kDraws = 256;
+constexpr std::size_t kRows = 256;
+constexpr double kSeconds = .3;  // of one turn
 constexpr int kTurns = 7;
 
 Frame random_frame(std::size_t rows, std::size_t width) {
@@ -68,8 +69,8 @@ void run(const std::string& path, std::size_t n, std::size_t batch) {
   const OpenedNetwork direct = open_direct(path, n, batch);
   const Network& network = *direct.network;
   const auto model = open_model(path, std::vector<Column>(n), {.batch = batch});
-  const Frame frame = random_frame(kDraws, n);
-  const std::vector<double> truth(kDraws, 0.0);
+  const Frame frame = random_frame(kRows, n);
+  const std::vector<double> truth(kRows, 0.0);
   Players players;
   for (std::uint32_t i = 0; i < n; ++i) {
     players.names.push_back(fmt::format("x{}", i));
@@ -78,17 +79,25 @@ void run(const std::string& path, std::size_t n, std::size_t batch) {
   const Loss loss({.kind = LossKind::squared}, model->info());
   TableGame game(*model, loss, players, frame, truth, frame, model->info().batch_rows);
   Workers workers(kThreads);
-  std::vector<Draw> draws;
-  for (std::uint32_t d = 0; d < kDraws; ++d)
-    draws.push_back({.instance = d, .background = static_cast<std::uint32_t>((d + 1) % kDraws)});
-  if (!verify(game, network, frame, draws[0], workers)) {
+  const auto draw = [](std::size_t d) {
+    return Draw{.instance = static_cast<std::uint32_t>(d % kRows),
+                .background = static_cast<std::uint32_t>((d + 1 + d / kRows) % kRows)};
+  };
+  if (!verify(game, network, frame, draw(0), workers)) {
     fmt::print(stderr, "{}: the losses of the game are not those of the network\n", path);
     std::exit(1);
   }
-  const std::size_t evaluations = kDraws << n, runs = evaluations / network.info().rows / kThreads;
-  BlockSums sums = zero_sums(std::size_t{1} << n, 1, 0);
   std::vector<std::unique_ptr<NetworkSession>> sessions;
   for (std::size_t t = 0; t < kThreads; ++t) sessions.push_back(network.session());
+  std::vector<double> answers(network.info().rows);
+  const double once = benchmarks::best_of(20, [&] { sessions[0]->run(answers.size(), answers); }).processor;
+  const std::size_t per_draw = (std::size_t{1} << n) / network.info().rows;  // runs
+  const std::size_t count = kThreads * std::max<std::size_t>(1, static_cast<std::size_t>(kSeconds / once) /
+                                                                    std::max<std::size_t>(1, per_draw));
+  std::vector<Draw> draws;
+  for (std::size_t d = 0; d < count; ++d) draws.push_back(draw(d));
+  const std::size_t evaluations = count << n, runs = evaluations / network.info().rows / kThreads;
+  BlockSums sums = zero_sums(std::size_t{1} << n, 1, 0);
   const auto call_directly = [&] {
     std::vector<std::jthread> threads;
     for (std::size_t t = 0; t < kThreads; ++t) {

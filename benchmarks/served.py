@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 from serving import Mlserver  # noqa: E402
 
 HIFI = Path(sys.argv[1] if len(sys.argv) > 1 else "build/release") / "hifi"
-PLAYERS, BUDGET, IN_FLIGHT, TURNS = 8, 2_000_000, 4, 3
+PLAYERS, BUDGET, IN_FLIGHT, TURNS = 8, 4_000_000, 4, 3
 
 
 def models():

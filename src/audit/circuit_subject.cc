@@ -28,9 +28,11 @@ PromptTask open_task(const ExplainRequest& request, const Gpt2& model) {
       throw input_error(fmt::format("--task ioi: {} has no vocab.json and merges.txt", request.model),
                         "put the tokenizer files beside the weights");
     }
-    task = ioi_task({.seed = request.seed}, *tokenizer);
+    const std::size_t prompts = request.prompts.value_or(IoiRequest().prompts);
+    task = ioi_task({.prompts = prompts, .reference = prompts, .seed = request.seed}, *tokenizer);
     task.roles = ioi_roles(request.model);
   } else {
+    if (request.prompts) throw Error(ErrorCode::usage, "--prompts: a task file has its own prompts");
     task = read_task(request.task, tokenizer ? &*tokenizer : nullptr);
   }
   check_task(task, model.config().vocabulary, model.config().context);
@@ -169,6 +171,7 @@ Subject circuit_subject(const ExplainRequest& request, Workers& workers) {
                                          "too short",
                                          parts->task.reference.size(), kSmallBackground)});
   }
+  subject.clusters = parts->task.clusters;
   subject.parts = std::move(parts);
   return subject;
 }

@@ -240,7 +240,7 @@ std::uint64_t ImageSubject::calls() const {
 }
 
 std::string ImageSubject::class_name(std::size_t number) const {
-  return request.classes.empty() ? std::to_string(number) : request.classes[number];
+  return classes.empty() ? std::to_string(number) : classes[number];
 }
 
 Planes ImageSubject::fitted(std::size_t image) const {

@@ -26,6 +26,8 @@ struct ImageModel {
   std::unique_ptr<Network> network;
   std::string format;
   std::string hash;
+  bool probabilities = false;       // as far as the file says
+  std::vector<std::string> labels;  // of the classes, as far as the file says
 };
 
 // Patches of one offset with their masks. Of a grid they serve every image.
@@ -38,6 +40,7 @@ struct ImageSubject {
   ImageRequest request;
   ImageList list;
   ImageModel model;
+  std::vector<std::string> classes;  // their names: as given, or of the model, or none
   Recipe recipe;
   Grid grid;
   std::vector<std::string> players;   // of the first grid, or all segments

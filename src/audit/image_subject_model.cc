@@ -22,14 +22,13 @@ std::size_t class_count(const ImageSubject& s) {
 }
 
 std::size_t class_number(const ImageSubject& s, const std::string& text, const std::string& place) {
-  const auto named = std::find(s.request.classes.begin(), s.request.classes.end(), text);
-  if (named != s.request.classes.end()) return static_cast<std::size_t>(named - s.request.classes.begin());
+  const auto named = std::find(s.classes.begin(), s.classes.end(), text);
+  if (named != s.classes.end()) return static_cast<std::size_t>(named - s.classes.begin());
   std::size_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error == std::errc() && end == text.data() + text.size() && number < class_count(s)) return number;
-  const std::string known = s.request.classes.empty()
-                                ? "name the classes of the model in their order with --classes"
-                                : fmt::format("--classes names {}", fmt::join(s.request.classes, ", "));
+  const std::string known = s.classes.empty() ? "name the classes of the model in their order with --classes"
+                                              : fmt::format("--classes names {}", fmt::join(s.classes, ", "));
   throw input_error(fmt::format("{}: the model has no class \"{}\", its classes are 0 to {}", place, text,
                                 class_count(s) - 1),
                     known);
@@ -38,9 +37,11 @@ std::size_t class_number(const ImageSubject& s, const std::string& text, const s
 }  // namespace
 
 void read_classes(ImageSubject& s) {
-  if (!s.request.classes.empty() && s.request.classes.size() != class_count(s)) {
-    throw input_error(fmt::format("--classes has {} names, the model {} classes", s.request.classes.size(),
-                                  class_count(s)));
+  s.classes = s.request.classes;
+  if (s.classes.empty() && s.model.labels.size() == class_count(s)) s.classes = s.model.labels;
+  if (!s.classes.empty() && s.classes.size() != class_count(s)) {
+    throw input_error(
+        fmt::format("--classes has {} names, the model {} classes", s.classes.size(), class_count(s)));
   }
   std::optional<std::size_t> asked;
   if (!s.request.class_name.empty()) asked = class_number(s, s.request.class_name, "--class");
@@ -93,9 +94,9 @@ void try_model(ImageSubject& s, Workers& workers) {
     throw model_error(fmt::format("{}: is not deterministic: {} twice, {:.9g} and {:.9g}", s.request.model,
                                   s.list.images[0].name, first[0], second[0]));
   }
-  s.reading.probabilities =
-      s.reading.link == Link::none &&
-      std::all_of(first.begin(), first.end(), [](double x) { return x >= -1e-6 && x <= 1 + 1e-6; });
+  const auto is_share = [](double x) { return x >= -1e-6 && x <= 1 + 1e-6; };
+  s.reading.probabilities = s.reading.link == Link::none &&
+                            (s.model.probabilities || std::all_of(first.begin(), first.end(), is_share));
   s.reading(std::span(first).first(network.outputs()));  // no probability where one is needed: now, not later
 }
 
@@ -103,15 +104,18 @@ ImageModel open_image_model(const ImageRequest& request, const std::optional<Rec
   const std::string content = read_file(request.model);
   NetworkOptions options{.path = request.model, .output = request.output, .rows = request.batch};
   if (recipe) options.shape = recipe->shape();
-  if (!content.starts_with("PK\x03\x04")) {
-    return {open_onnx_network(content, options).network, "onnx", hex_hash(content)};
-  }
-  if (!recipe) {
+  const bool torch = content.starts_with("PK\x03\x04");
+  if (torch && !recipe) {
     throw input_error(fmt::format("{}: TorchScript does not say the size of its input", request.model),
                       "say it with --recipe");
   }
-  if (options.rows == 0) options.rows = kTorchRows;
-  return {open_torch_network(content, options).network, "torchscript", hex_hash(content)};
+  if (torch && options.rows == 0) options.rows = kTorchRows;
+  OpenedNetwork opened = torch ? open_torch_network(content, options) : open_onnx_network(content, options);
+  return {.network = std::move(opened.network),
+          .format = torch ? "torchscript" : "onnx",
+          .hash = hex_hash(content),
+          .probabilities = opened.probabilities,
+          .labels = std::move(opened.labels)};
 }
 
 }  // namespace hifi

@@ -45,6 +45,7 @@ void for_each_field(Request& r, Visit visit) {
   visit("check_predictions", r.check_predictions);
   visit("stress", r.stress);
   visit("task", r.task);
+  visit("prompts", r.prompts);
   visit("heads", r.heads);
   visit("ablation", r.ablation);
   visit("measure", r.measure);

@@ -40,9 +40,10 @@ struct ExplainRequest {
   std::vector<std::string> stress;  // other backgrounds that the audit is repeated under
 
   // Of circuits: `model` is a folder of the hub, `groups` names groups of heads.
-  std::string task;                // ioi or a path; empty: no circuit
-  std::vector<std::string> heads;  // or all
-  std::string ablation = "mean";   // or zero, resample
+  std::string task;                    // ioi or a path; empty: no circuit
+  std::optional<std::size_t> prompts;  // of a generated task
+  std::vector<std::string> heads;      // or all
+  std::string ablation = "mean";       // or zero, resample
   std::string measure = "logit-difference";
   bool freeze_layernorm = false;
 

@@ -41,6 +41,7 @@ ExplainRequest full_request() {
           .check_predictions = "p.csv",
           .stress = {"mean"},
           .task = "t.json",
+          .prompts = 12,
           .heads = {"1.2", "3.4"},
           .ablation = "zero",
           .measure = "kl",
@@ -69,7 +70,7 @@ TEST(Request, EveryFieldIsStored) {
   // A field that is added to the request but not to its JSON would be lost on resume.
   const json full = json::parse(full_request().to_json());
   const json plain = json::parse(ExplainRequest{}.to_json());
-  EXPECT_EQ(full.size(), 33U);
+  EXPECT_EQ(full.size(), 34U);
   for (const auto& [key, value] : full.items()) EXPECT_NE(value, plain.at(key)) << key;
 }
 

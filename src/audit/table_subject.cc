@@ -86,7 +86,8 @@ AuditInputs open_inputs(const ExplainRequest& request) {
                             {.output = request.output,
                              .link = request.link,
                              .batch = request.batch,
-                             .features = request.features.size()});
+                             .features = request.features.size(),
+                             .max_memory = request.max_memory});
   return inputs;
 }
 

@@ -102,6 +102,7 @@ class Generator {
         task.prompts.push_back({.tokens = tokens(*templates_[turn], {first, second, subject}, place, object),
                                 .answer = names_[io].token,
                                 .distractor = names_[subject].token});
+        task.clusters.push_back(static_cast<std::uint32_t>(k));  // a pair is one observation
         std::swap(io, subject);
       }
     }

@@ -19,6 +19,9 @@ TEST(IoiTask, EveryPromptIsAnAnswerASubjectAndTheSubjectAgain) {
   const PromptTask task = ioi_task({.prompts = 200, .reference = 60, .seed = 3}, tokenizer);
   ASSERT_EQ(task.prompts.size(), 200u);
   ASSERT_EQ(task.reference.size(), 60u);
+  ASSERT_EQ(task.clusters.size(), 200u);
+  EXPECT_EQ(task.clusters[1], task.clusters[0]);
+  EXPECT_NE(task.clusters[2], task.clusters[0]);
   EXPECT_TRUE(task.aligned());
   EXPECT_EQ(task.prompts[0].tokens.size(), 16u);
   std::size_t answer_first = 0;

@@ -29,6 +29,8 @@ struct PromptTask {
   std::string source;  // path, or the name of a generated task
   std::vector<Prompt> prompts;
   std::vector<Prompt> reference;
+  std::vector<std::uint32_t>
+      clusters;  // of each prompt: those of one cluster are one observation. Empty: all are
   // Names of heads ("9.9") by role, in the order of the file.
   std::vector<std::pair<std::string, std::vector<std::string>>> roles;
 

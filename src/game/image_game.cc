@@ -1,6 +1,7 @@
 #include "game/image_game.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "hifi/error.h"
 
@@ -42,7 +43,10 @@ void ImageNetwork::show(const ImageInput& input, std::span<const ImageCall> call
   } else {
     for (std::size_t k = calls.size(); k < rows; ++k) std::copy_n(first, size, first + k * size);
   }
+  const auto start = std::chrono::steady_clock::now();
   session->run(calls.size(), out);
+  const auto took = std::chrono::steady_clock::now() - start;
+  nanoseconds_ += static_cast<std::uint64_t>(std::chrono::nanoseconds(took).count());
   sessions_.give_back(std::move(session));  // not after an error: who knows what state it is in
 }
 

@@ -35,7 +35,8 @@ class ImageNetwork {
   ImageNetwork(const Network& network, bool channels_first);
 
   std::size_t outputs() const { return network_.info().output.size(); }
-  std::uint64_t shown() const { return shown_; }  // pictures so far
+  // Pictures so far, and the time within the network, summed over threads.
+  ModelUse use() const { return {.rows = shown_, .evaluations = shown_, .nanoseconds = nanoseconds_}; }
 
   // out: calls x outputs, raw.
   void answers(const ImageInput& input, std::span<const ImageCall> calls, std::span<double> out,
@@ -48,6 +49,7 @@ class ImageNetwork {
   bool channels_first_;
   SessionPool sessions_;
   std::atomic<std::uint64_t> shown_ = 0;
+  std::atomic<std::uint64_t> nanoseconds_ = 0;
 };
 
 // The game of one image under one set of patches: draw d is the fill of its background number.
@@ -59,7 +61,7 @@ class ImageGame : public Game {
       : network_(network), input_(input), mask_(mask), reading_(reading) {}
 
   std::size_t players() const override { return mask_.players(); }
-  ModelUse model_use() const override { return {.rows = network_.shown()}; }
+  ModelUse model_use() const override { return network_.use(); }
   void losses(const CoalitionList& coalitions, std::span<const Draw> draws, std::span<double> out,
               Workers& workers) override;
   // The same as loss and log-odds: out[c * fills + f] of all fills.

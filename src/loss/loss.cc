@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 #include "hifi/error.h"
 
@@ -29,6 +30,9 @@ std::vector<std::string> label_texts(const Column& column, double value) {
   if (value == 0) return {"false", "False", "FALSE", "0"};
   return {"true", "True", "TRUE", "1"};
 }
+
+// Sums of squared losses of a billion draws must stay finite, else a run has no errors and cannot be resumed.
+double largest(LossKind kind) { return kind == LossKind::squared ? 1e70 : 1e140; }
 
 }  // namespace
 
@@ -138,13 +142,25 @@ std::vector<double> Loss::read_truth(const Table& data, const std::string& targe
                         "map other labels with --classes first,second,..");
     } else if (std::isinf(value)) {
       throw input_error(fmt::format("{}: the truth is infinite", place(row)));
+    } else if (std::abs(value) > largest(kind_)) {
+      throw input_error(
+          fmt::format("{}: {} losses of a truth of {} cannot be summed", place(row), loss_name(kind_), value),
+          "give model and truth another unit");
     }
   }
   return truth;
 }
 
 void Loss::check(std::span<double> predictions) const {
+  const double most = link_ == Link::none ? largest(kind_) : std::numeric_limits<double>::max();
   for (std::size_t i = 0; i < predictions.size(); ++i) {
+    if (std::isfinite(predictions[i]) && std::abs(predictions[i]) > most) {
+      throw model_error(
+          fmt::format("the model answered {} for row {} of a batch: {} losses of outputs beyond {:g} cannot "
+                      "be summed",
+                      predictions[i], i / outputs_ + 1, loss_name(kind_), most),
+          "give model and truth another unit");
+    }
     if (!std::isfinite(predictions[i])) {
       throw model_error(
           fmt::format("the model answered {} for row {} of a batch", predictions[i], i / outputs_ + 1));

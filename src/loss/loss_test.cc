@@ -127,6 +127,16 @@ TEST(Loss, ChecksPredictions) {
   EXPECT_TRUE(contains(error_of([&] { log.check(p); }), "no probability"));
 }
 
+TEST(Loss, RefusesWhatCannotBeSummed) {
+  for (const auto& [kind, most] : {std::pair(LossKind::squared, 1e70), std::pair(LossKind::absolute, 1e140),
+                                   std::pair(LossKind::prediction, 1e140)}) {
+    EXPECT_TRUE(std::isfinite(1e9 * std::pow(one(kind, {most}, -most), 2)));
+    const auto beyond = [&] { one(kind, {-1.01 * most}, 0); };
+    EXPECT_TRUE(contains(error_of(beyond, ErrorCode::model), "cannot be summed"));
+  }
+  EXPECT_EQ(one({.kind = LossKind::brier, .link = Link::sigmoid}, {1e200}, 1), 0) << "a link bounds it";
+}
+
 TEST(Loss, NamesRoundTrip) {
   for (const char* name : {"squared", "absolute", "log", "brier", "zero-one", "prediction"}) {
     ASSERT_TRUE(parse_loss(name));

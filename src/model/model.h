@@ -74,6 +74,7 @@ struct ModelOptions {
   std::string link;    // empty, softmax or sigmoid: what will turn the output into probabilities
   std::optional<std::size_t> batch;  // rows per call, if the user says so
   std::size_t features = 0;  // columns named by the user, for models that do not say how many they read
+  std::uint64_t max_memory = 0;  // bytes that a call may need; 0: no limit
 };
 
 // Opens a model by content, then suffix; `process:CMD` and served models need the columns that

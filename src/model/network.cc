@@ -1,10 +1,13 @@
 #include "model/network.h"
 
+#include <fmt/format.h>
+
 #include <cstdlib>
 #include <functional>
 #include <numeric>
 
 #include "core/plugin.h"
+#include "hifi/error.h"
 #include "model/onnx_subgraph.h"
 
 namespace hifi {
@@ -27,6 +30,13 @@ std::size_t element_bytes(Element element) { return element == Element::f32 ? 4 
 
 std::size_t Port::size() const {
   return std::accumulate(shape.begin(), shape.end(), std::size_t{1}, std::multiplies<>());
+}
+
+void check_session_memory(std::uint64_t bytes, std::size_t rows, const NetworkOptions& options) {
+  if (options.max_memory == 0 || bytes <= options.max_memory) return;
+  throw input_error(fmt::format("{}: a batch of {} rows needs {:.3g} GB, more than --max-memory",
+                                options.path, rows, static_cast<double>(bytes) / 1e9),
+                    "use a smaller --batch");
 }
 
 OpenedNetwork open_onnx_network(const std::string& content, const NetworkOptions& options) {

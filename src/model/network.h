@@ -60,6 +60,7 @@ struct NetworkOptions {
   std::string output;              // name or index; empty: the network's only one, or the plug-in's choice
   std::size_t rows = 0;            // of a run; 0: what suits the network
   std::vector<std::size_t> shape;  // of a row, where the network leaves it open
+  std::uint64_t max_memory = 0;    // that a session may need; 0: no limit
 };
 
 struct OpenedNetwork {
@@ -67,6 +68,9 @@ struct OpenedNetwork {
   bool probabilities = false;       // its output, as far as the file says
   std::vector<std::string> labels;  // of the classes, as far as the file says
 };
+
+// Throws Error(input) that names --batch if a session of so many bytes is more than the options allow.
+void check_session_memory(std::uint64_t bytes, std::size_t rows, const NetworkOptions& options);
 
 // ONNX through OpenVINO, TorchScript through libtorch. Throw Error(input): a broken file, an operator that
 // cannot run (named), a shape that cannot be bound, no such output.

@@ -13,7 +13,11 @@ using OpenFile = OpenedNetwork (*)(const std::string& content, const NetworkOpti
 std::unique_ptr<Model> open_file(OpenFile open, const std::string& format, const std::string& path,
                                  const std::string& content, std::size_t columns,
                                  const ModelOptions& options) {
-  NetworkOptions wanted{.path = path, .output = options.output, .rows = options.batch.value_or(0), .shape = {columns}};
+  NetworkOptions wanted{.path = path,
+                        .output = options.output,
+                        .rows = options.batch.value_or(0),
+                        .shape = {columns},
+                        .max_memory = options.max_memory};
   OpenedNetwork opened;
   try {
     opened = open(content, wanted);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "hifi/error.h"
@@ -15,7 +16,17 @@ namespace hifi {
 namespace {
 
 constexpr std::size_t kTaskRows = 4096;
+constexpr std::uint64_t kCallers = 16;  // that memory is planned for: it must not depend on the machine
 constexpr std::size_t kTaskNumbers = std::size_t{1} << 22;
+
+constexpr double kWhole = 0x1p53;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+Accepts accepts(Element element) {
+  if (element == Element::i64)
+    return {.type = "whole numbers", .low = -kWhole, .high = kWhole, .whole = true};
+  return {.type = "numbers", .low = -kInfinity, .high = kInfinity, .missing = true};
+}
 
 class NetworkModel : public Model {
  public:
@@ -29,6 +40,7 @@ class NetworkModel : public Model {
       first_column_.push_back(info_.width);
       info_.width += port.size();
       if (named) info_.columns.push_back(port.name);
+      info_.accepts.insert(info_.accepts.end(), port.size(), accepts(port.element));
     }
     info_.outputs = net.output.size();
     if (info_.outputs > 1) info_.task = Task::classification;
@@ -39,7 +51,8 @@ class NetworkModel : public Model {
     const std::size_t wide = std::max<std::size_t>(1, kTaskNumbers / std::max<std::size_t>(1, info_.width));
     info_.batch_rows = std::max(net.rows, std::bit_floor(std::min(kTaskRows, wide)));
     info_.notes = net.notes;
-    info_.bytes += net.bytes;
+    info_.splits_batches = true;
+    info_.bytes += kCallers * net.bytes;
   }
 
   const ModelInfo& info() const override { return info_; }
@@ -87,8 +100,8 @@ class NetworkModel : public Model {
   }
 
   void check_whole(std::size_t port, double value) const {
-    constexpr double kLimit = 0x1p53;
-    if (value == std::floor(value) && std::abs(value) <= kLimit) return;
+    static const Accepts whole = accepts(Element::i64);
+    if (whole.takes(value)) return;
     throw input_error(fmt::format("{}: input \"{}\" takes whole numbers, a row has {}", info_.path,
                                   network_->info().inputs[port].name,
                                   std::isnan(value) ? "a missing value" : fmt::format("{}", value)));

@@ -190,6 +190,7 @@ class OpenVinoNetwork : public Network {
     if (model->inputs().empty()) throw input_error(fmt::format("{}: has no input", path_));
     info_.rows = bind_rows(model, options.rows != 0 ? options.rows : suitable_rows(model, options), options);
     info_.bytes = activation_bytes(*model);
+    check_session_memory(info_.bytes, info_.rows, options);
     model = with_plain_types(model);
     describe(*model);
     compile(model);

@@ -93,7 +93,10 @@ class ProcessModel : public Model {
   }
 
   void append_value(std::string& text, std::size_t column, double value) const {
-    if (std::isnan(value)) return;
+    if (std::isnan(value)) {
+      if (info_.width == 1) text += "\"\"";  // a blank line would be skipped by most readers
+      return;
+    }
     if (types_[column] == ColumnType::text) {
       append_text(text, info_.categories[column][static_cast<std::size_t>(value)]);
     } else if (types_[column] == ColumnType::boolean && (value == 0 || value == 1)) {

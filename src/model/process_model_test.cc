@@ -71,6 +71,7 @@ std::string sent(const std::vector<Column>& columns) {
 TEST(ProcessModel, WritesCsvAsEveryoneReadsIt) {
   EXPECT_EQ(sent(two_numbers()), "a,b\n1,2\n");
   EXPECT_EQ(sent({number_column("a", {kMissing}), number_column("b", {0.5})}), "a,b\n,0.5\n");
+  EXPECT_EQ(sent({number_column("a", {kMissing})}), "a\n\"\"\n") << "no blank line";
   EXPECT_EQ(sent({boolean_column("t", {1}), boolean_column("f", {0}), boolean_column("m", {kMissing})}),
             "t,f,m\ntrue,false,\n");
   EXPECT_EQ(sent({boolean_column("mean", {0.25})}), "mean\n0.25\n");

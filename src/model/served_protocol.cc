@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -63,7 +66,7 @@ bool looks_like_html(std::string_view text) {
 class RequestWriter {
  public:
   RequestWriter(const RequestForm& form, std::span<const double> rows, std::size_t count)
-      : form_(form), rows_(rows), count_(count) {
+      : form_(form), rows_(rows), count_(count), recent_(form.width) {
     // 20 characters hold every number that a table is likely to have.
     text_.reserve(256 + 20 * rows.size() + 128 * form.inputs.size());
   }
@@ -99,40 +102,62 @@ class RequestWriter {
     text_ += '}';
   }
 
+  // A masked row takes each value from an instance or from a background row, so the last two texts of a
+  // column nearly always serve again.
   void number(const TensorInfo& info, std::size_t column, double value) {
-    std::array<char, 32> buffer;
-    std::to_chars_result end{};
+    Recent& recent = recent_[column];
+    const auto bits = std::bit_cast<std::uint64_t>(value);
+    std::size_t at = recent.bits[0] == bits ? 0 : 1;
+    if (recent.bits[at] != bits || recent.size[at] == 0) {
+      at = recent.next;
+      recent.next = 1 - at;
+      recent.size[at] = format(info, column, value, recent.text[at]);
+      recent.bits[at] = bits;
+    }
+    text_.append(recent.text[at].data(), recent.size[at]);
+  }
+
+  using Digits = std::array<char, 32>;
+
+  std::size_t format(const TensorInfo& info, std::size_t column, double value, Digits& out) const {
+    const auto word = [&](std::string_view letters) {
+      std::copy(letters.begin(), letters.end(), out.begin());
+      return letters.size();
+    };
+    const auto digits = [&](auto number) {
+      return static_cast<std::size_t>(std::to_chars(out.data(), out.data() + out.size(), number).ptr -
+                                      out.data());
+    };
     const bool fits = value >= info.low && value <= info.high;  // false for NaN
     const bool real = info.type == TensorType::fp32 || info.type == TensorType::fp64;
-    if (real && value == 0 && std::signbit(value)) {
-      text_ += "-0.0";  // "-0" is a whole number to most readers, and loses its sign
-      return;
+    // "-0" is a whole number to most readers, and loses its sign.
+    if (real && value == 0 && std::signbit(value)) return word("-0.0");
+    if (fits && info.type == TensorType::fp64) return digits(value);
+    if (fits && info.type == TensorType::fp32) return digits(static_cast<float>(value));
+    if (fits && info.type == TensorType::whole && value == std::floor(value)) {
+      return digits(static_cast<long long>(value));
     }
-    if (fits && info.type == TensorType::fp64) {
-      end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
-    } else if (fits && info.type == TensorType::fp32) {
-      end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), static_cast<float>(value));
-    } else if (fits && info.type == TensorType::whole && value == std::floor(value)) {
-      end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), static_cast<long long>(value));
-    } else if (info.type == TensorType::boolean && (value == 0 || value == 1)) {
-      text_ += value == 1 ? "true" : "false";
-      return;
-    } else if (std::isnan(value) && real) {
-      text_ += "null";
-      return;
-    } else {
-      throw input_error(fmt::format(
-          "column \"{}\" holds {}, which the server's input \"{}\" ({}) does not take",
-          form_.columns.empty() ? std::to_string(column) : form_.columns[column],
-          std::isnan(value) ? "a missing value" : fmt::format("{}", value), info.name, info.datatype));
-    }
-    text_.append(buffer.data(), static_cast<std::size_t>(end.ptr - buffer.data()));
+    if (info.type == TensorType::boolean && (value == 0 || value == 1))
+      return word(value == 1 ? "true" : "false");
+    if (std::isnan(value) && real) return word("null");
+    throw input_error(fmt::format(
+        "column \"{}\" holds {}, which the server's input \"{}\" ({}) does not take",
+        form_.columns.empty() ? std::to_string(column) : form_.columns[column],
+        std::isnan(value) ? "a missing value" : fmt::format("{}", value), info.name, info.datatype));
   }
+
+  struct Recent {
+    std::array<std::uint64_t, 2> bits{};
+    std::array<std::size_t, 2> size{};  // 0: none yet
+    std::array<Digits, 2> text;
+    std::size_t next = 0;
+  };
 
   const RequestForm& form_;
   std::span<const double> rows_;
   std::size_t count_;
   std::string text_;
+  std::vector<Recent> recent_;
 };
 
 // Reads an answer without building it in memory. Depth 1 is the answer, 2 the list of outputs, 3 an output,

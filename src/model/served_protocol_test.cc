@@ -91,6 +91,13 @@ TEST(ServedRequest, NumbersArriveToTheLastBit) {
   }
 }
 
+TEST(ServedRequest, RepeatedValuesAreNotMixedUp) {
+  std::vector<double> rows;
+  for (int i = 0; i < 200; ++i) rows.push_back(i * i % 7 == 3 ? 0.0 : i * i % 5);
+  const json sent = json::parse(write_request(form("FP64", 2), rows, 100));
+  EXPECT_EQ(sent["inputs"][0]["data"].get<std::vector<double>>(), rows);
+}
+
 TEST(ServedRequest, MissingIsNull) {
   const double missing = std::numeric_limits<double>::quiet_NaN();
   const std::string sent = write_request(form("FP32", 2), std::vector<double>{missing, 1}, 1);

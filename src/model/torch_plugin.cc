@@ -216,6 +216,7 @@ class TorchNetwork : public Network {
     info.precision = doubles ? "f64" : "f32";
     info.library = fmt::format("libtorch {}", TORCH_VERSION);
     info.bytes = info.rows * info.inputs[0].size() * element_bytes(info.inputs[0].element);
+    check_session_memory(info.bytes, info.rows, options);
     const std::string blas = blas_file();
     if (blas.find("openblas") == std::string::npos) {
       info.notes.push_back(

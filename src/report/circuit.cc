@@ -47,7 +47,7 @@ std::vector<RolePair> role_pairs_of(const Profile& profile,
   std::map<std::pair<std::size_t, std::size_t>, RolePair> sums;
   for (const PairProfile& pair : profile.pairs) {
     if (!role[pair.first] || !role[pair.second] || !pair.S.value || !pair.R.value) continue;
-    const auto [low, high] = std::minmax(place(*role[pair.first]), place(*role[pair.second]));
+    const auto [low, high] = std::minmax({place(*role[pair.first]), place(*role[pair.second])});
     RolePair& sum = sums[{low, high}];
     sum.first = names[low];
     sum.second = names[high];
