@@ -85,8 +85,7 @@ ResultTable regions_table(const std::vector<ScoredPicture>& filled, const std::v
       .key = "e2_regions",
       .title = fmt::format("R and S between the strongest three regions ({}): area under the ROC curve",
                            kSynthetic)};
-  table.columns = {"model", "images", "read as", "combination against redundant, by S - R",
-                   "two nodules against one, by R at the whole image"};
+  table.columns = {"model", "images", "read as", "kinds: S - R", "two or one: R"};
   for (const auto* pictures : {&filled, &plain}) {
     const std::string model = pictures == &filled ? "trained with filled patches" : "plain";
     const RegionSplit loss = split_by_loss(*pictures), probability = split_by_probability(*pictures);
@@ -94,8 +93,10 @@ ResultTable regions_table(const std::vector<ScoredPicture>& filled, const std::v
     table.add({model, std::to_string(pictures->size()), "probability", probability.kinds, probability.two});
   }
   table.note =
-      "A region is a patch of the 7x7 grid with its neighbours; mixed differences at {} and at the whole "
-      "image.";
+      "kinds: combination against redundant images, by S - R. two or one: two nodules against one, by R "
+      "where "
+      "the rest of the image is whole. A region is a patch of the 7x7 grid with its neighbours; mixed "
+      "differences are taken at {} and at the whole image.";
   return table;
 }
 

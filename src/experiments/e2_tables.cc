@@ -136,8 +136,7 @@ ResultTable all_tests_table(const std::string& key, const std::string& subject,
 ResultTable groups_table(const std::string& key, const std::string& subject,
                          const std::vector<ScoredPicture>& pictures) {
   ResultTable table{.key = key, .title = fmt::format("Maps by what an image shows: means ({})", subject)};
-  table.columns = {"images",          "map",      "n",           "Pointing Game", "IoU@15", "best attainable",
-                   "deletion, cells", "p(class)", "p(pure fill)"};
+  table.columns = {"images", "map", "n", "PG", "IoU@15", "best IoU", "del", "p(class)", "p(pure fill)"};
   std::vector<std::string> groups;
   for (const ScoredPicture& picture : pictures)
     if (std::find(groups.begin(), groups.end(), picture.group) == groups.end())
