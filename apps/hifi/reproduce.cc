@@ -8,6 +8,7 @@
 
 #include "command.h"
 #include "core/files.h"
+#include "experiments/e2.h"
 #include "experiments/experiment.h"
 #include "hifi/error.h"
 
@@ -43,15 +44,21 @@ Progress::Listener share_of_work(bool quiet) {
 struct Reproduce {
   std::string name;
   std::string out;
+  std::string images;                     // folder for those of e2
   ExperimentOptions options{.seeds = 0};  // 0: by --quick
   Output output;                          // threads, quiet
 
   void operator()() {
     const Experiment& experiment = find_experiment(name);
-    if (!options.model.empty() && name != "e3") {
-      throw Error(ErrorCode::usage, fmt::format("--model: experiment {} trains its own models", name));
+    if (!options.model.empty() && name != "e3" && options.nih.empty()) {
+      throw Error(ErrorCode::usage, fmt::format("--model: experiment {} brings its own models", name),
+                  "--model belongs to e3, and to e2 with --nih");
     }
-    if (!out.empty()) make_folder();
+    if (name != "e2" && !(options.nih + options.layer + images).empty())
+      throw Error(ErrorCode::usage,
+                  fmt::format("reproduce {}: --nih, --layer and --write-images belong to e2", name));
+    if (!images.empty()) return write_images();
+    if (!out.empty()) make_folder(out, experiment.key + ".json");
     if (options.seeds == 0) options.seeds = options.quick ? 2 : 5;
     output.say(fmt::format("reproduce {}: {}", experiment.key, experiment.about));
     Workers workers(output.threads);
@@ -65,11 +72,20 @@ struct Reproduce {
                                        : fmt::format("; all numbers are in {}", out)));
   }
 
-  void make_folder() const {
+  static void make_folder(const std::string& folder, const std::string& first_file) {
     std::error_code error;
-    std::filesystem::create_directories(out, error);
-    if (error) throw input_error(fmt::format("--out {}: cannot be created: {}", out, error.message()));
-    check_writable(file(name + ".json"));
+    std::filesystem::create_directories(folder, error);
+    if (error) throw input_error(fmt::format("{}: cannot be created: {}", folder, error.message()));
+    check_writable((std::filesystem::path(folder) / first_file).string());
+  }
+
+  void write_images() const {
+    make_folder(images, "labels.csv");
+    std::vector<NewFile> list = radiograph_files(e2_radiographs(options));
+    for (NewFile& one : list) one.path = (std::filesystem::path(images) / one.path).string();
+    write_files(list);
+    output.say(fmt::format("{} synthetic radiographs, labels.csv and findings.csv are in {}", list.size() - 2,
+                           images));
   }
 
   std::vector<NewFile> files(const ExperimentResult& result) const {
@@ -91,7 +107,7 @@ Run add_reproduce(CLI::App& app) {
   std::string known;
   for (const Experiment& e : experiments())
     known += fmt::format("{}{}: {}", known.empty() ? "" : "; ", e.key, e.about);
-  verb->add_option("experiment", run->name, known)->required()->type_name("e1|e3");
+  verb->add_option("experiment", run->name, known)->required()->type_name("e1|e2|e3");
   verb->add_option("--out", run->out, "Write the tables as CSV and everything as JSON into this folder")
       ->type_name("DIR");
   verb->add_option("--seed", run->options.seed, "Seed of all repetitions (default 0)")
@@ -101,7 +117,16 @@ Run add_reproduce(CLI::App& app) {
       ->check(whole_number() & CLI::Range(std::size_t{1}, std::size_t{1000}))
       ->type_name("N");
   verb->add_option("--model", run->options.model,
-                   "e3: a GPT-2 as the hub stores it (default: the small one that ships with hifi)")
+                   "e3: a GPT-2 as the hub stores it (default: the small one that ships with hifi); e2 with "
+                   "--nih: an ONNX or TorchScript file")
+      ->type_name("PATH");
+  verb->add_option("--nih", run->options.nih, "e2: folder of NIH ChestX-ray14 images with BBox_List_2017.csv")
+      ->type_name("DIR");
+  verb->add_option("--layer", run->options.layer,
+                   "e2 with --nih: layer of GradCAM (default: the last convolution)")
+      ->type_name("NAME");
+  verb->add_option("--write-images", run->images,
+                   "e2: write the synthetic images with labels and boxes, and stop")
       ->type_name("DIR");
   verb->add_flag("--quick", run->options.quick, "A smaller experiment, to look at");
   verb->add_option("--threads", run->output.threads, "Threads (default: one per core)")

@@ -56,7 +56,9 @@ struct ExperimentOptions {
   std::uint64_t seed = 0;
   std::size_t seeds = 5;  // repetitions
   bool quick = false;     // a smaller experiment, for a look
-  std::string model;      // of e3: a folder of the hub; empty: the one that ships with hifi
+  std::string model;      // e3: a folder of the hub; e2 with nih: a network; empty: those that ship with hifi
+  std::string nih;        // e2: folder of NIH ChestX-ray14 images and their boxes
+  std::string layer;      // e2: of GradCAM
 };
 
 std::string experiment_text(const ExperimentResult& result);
@@ -75,5 +77,6 @@ const std::vector<Experiment>& experiments();
 
 ExperimentResult run_e3(const ExperimentOptions& options, Workers& workers, Progress::Listener listener);
 ExperimentResult run_e1(const ExperimentOptions& options, Workers& workers, Progress::Listener listener);
+ExperimentResult run_e2(const ExperimentOptions& options, Workers& workers, Progress::Listener listener);
 
 }  // namespace hifi
