@@ -50,6 +50,8 @@ struct Reproduce {
 
   void operator()() {
     const Experiment& experiment = find_experiment(name);
+    if (name == "e1" && !options.model.empty())
+      throw Error(ErrorCode::usage, "--model: experiment e1 trains its own models");
     if (name != "e2" && !(options.nih + options.layer + images).empty())
       throw Error(ErrorCode::usage,
                   fmt::format("reproduce {}: --nih, --layer and --write-images belong to e2", name));
@@ -103,7 +105,7 @@ Run add_reproduce(CLI::App& app) {
   std::string known;
   for (const Experiment& e : experiments())
     known += fmt::format("{}{}: {}", known.empty() ? "" : "; ", e.key, e.about);
-  verb->add_option("experiment", run->name, known)->required()->type_name("e1|e2");
+  verb->add_option("experiment", run->name, known)->required()->type_name("e1|e2|e3");
   verb->add_option("--out", run->out, "Write the tables as CSV and everything as JSON into this folder")
       ->type_name("DIR");
   verb->add_option("--seed", run->options.seed, "Seed of all repetitions (default 0)")
@@ -112,8 +114,10 @@ Run add_reproduce(CLI::App& app) {
   verb->add_option("--seeds", run->options.seeds, "Repetitions (default 5; with --quick 2)")
       ->check(whole_number() & CLI::Range(std::size_t{1}, std::size_t{1000}))
       ->type_name("N");
-  verb->add_option("--model", run->options.model, "e2 with --nih: an ONNX or TorchScript file")
-      ->type_name("FILE");
+  verb->add_option("--model", run->options.model,
+                   "e2 with --nih: an ONNX or TorchScript file; e3: a GPT-2 as the hub stores it (default: "
+                   "what ships with hifi)")
+      ->type_name("PATH");
   verb->add_option("--nih", run->options.nih, "e2: folder of NIH ChestX-ray14 images with BBox_List_2017.csv")
       ->type_name("DIR");
   verb->add_option("--layer", run->options.layer,

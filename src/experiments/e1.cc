@@ -15,10 +15,6 @@ namespace {
 // A share of the whole work, about a tenth of a second each.
 constexpr std::uint64_t kTrainBits = 6, kTrainNumbers = 60, kMeasureBits = 1, kMeasureNumbers = 60;
 
-std::vector<std::size_t> training_lengths(std::size_t epochs) {
-  return {epochs / 4, epochs / 2, epochs, 2 * epochs};
-}
-
 struct Job {
   const CausalModel* truth;
   E1Setup setup;
@@ -76,11 +72,7 @@ ExperimentResult run_e1(const ExperimentOptions& options, Workers& workers, Prog
     Channels population = channels_of(truth, truth.population_losses);
     data.models.push_back({std::move(truth), setup, std::move(population), seeds, {}});
   }
-  const E1Model& parity = data.models.front();
-  const std::vector<std::size_t> lengths = training_lengths(parity.setup.epochs);
-
   std::vector<std::vector<Mlp>> networks(data.models.size(), std::vector<Mlp>(seeds.size()));
-  std::vector<std::vector<Mlp>> by_length(lengths.size(), std::vector<Mlp>(seeds.size()));
   std::vector<Job> jobs;
   std::uint64_t work = 0;
   for (std::size_t s = 0; s < seeds.size(); ++s) {
@@ -88,12 +80,6 @@ ExperimentResult run_e1(const ExperimentOptions& options, Workers& workers, Prog
       const E1Model& model = data.models[k];
       jobs.push_back({&model.truth, model.setup, seeds[s], &networks[k][s]});
       work += model.truth.binary ? kTrainBits + kMeasureBits : kTrainNumbers + kMeasureNumbers;
-    }
-    for (std::size_t l = 0; l < lengths.size(); ++l) {
-      E1Setup setup = parity.setup;
-      setup.epochs = lengths[l];
-      jobs.push_back({&parity.truth, setup, seeds[s], &by_length[l][s]});
-      work += kTrainBits + kMeasureBits;
     }
   }
   Progress progress(work, 0, std::move(listener));
@@ -107,21 +93,13 @@ ExperimentResult run_e1(const ExperimentOptions& options, Workers& workers, Prog
       progress.advance(model.truth.binary ? kMeasureBits : kMeasureNumbers);
     }
   }
-  for (std::size_t l = 0; l < lengths.size(); ++l) {
-    E1Training step{.epochs = lengths[l]};
-    for (std::size_t s = 0; s < seeds.size(); ++s) {
-      step.found.push_back(check_network(parity.truth, parity.setup, by_length[l][s], seeds[s], workers));
-      progress.advance(kMeasureBits);
-    }
-    data.training.push_back(std::move(step));
-  }
 
   ExperimentResult result{
       .key = "e1",
       .title = "Experiment E1: signed pair scores beside U, R, S on models with known truth",
       .setup = setup_lines(data, options),
-      .tables = {e1_networks(data), e1_conflation(data), e1_balance(data), e1_training(data),
-                 e1_wilcoxon(data), e1_pearson(data), e1_spearman(data), e1_drift(data), e1_errors(data)},
+      .tables = {e1_networks(data), e1_conflation(data), e1_balance(data), e1_wilcoxon(data),
+                 e1_pearson(data), e1_spearman(data), e1_drift(data), e1_errors(data)},
       .notes = e1_notes(data)};
   for (ResultTable& table : e1_raw(data)) result.tables.push_back(std::move(table));
   return result;

@@ -223,16 +223,6 @@ PairIndices true_indices(const CausalModel& model) {
   return phi;
 }
 
-NetworkCheck check_network(const CausalModel& model, const E1Setup& setup, const Mlp& network,
-                           std::uint64_t seed, Workers& workers) {
-  Bench bench(model, setup, seed, workers);
-  const auto net = [&] { return std::make_unique<MlpModel>(network, model.columns(), "network"); };
-  const Sample test = draw_sample(model, setup.test_rows, seed, kTest);
-  return {.test_error = mean_squared_error(*net(), test.rows, test.targets),
-          .exact = channels_of(bench.exact(net(), Bench::Masking::other), Reading::value),
-          .phi = bench.indices(net(), all_patterns(model), Bench::Masking::other)};
-}
-
 E1Measurement measure_e1(const CausalModel& model, const E1Setup& setup, const Mlp& network,
                          std::uint64_t seed, Workers& workers) {
   using Masking = Bench::Masking;

@@ -27,7 +27,8 @@ struct E1Setup {
 };
 E1Setup e1_setup(const CausalModel& model, bool quick);
 
-// The five channels of a profile: one number per player, one per pair by position.
+// The five channels of a profile: one number per player, one per pair by position; NaN where the policy saw
+// no context.
 struct Channels {
   std::vector<double> U, R, S, pair_S, pair_R;
 };
@@ -67,16 +68,6 @@ Mlp e1_network(const CausalModel& model, const E1Setup& setup, std::uint64_t see
 
 E1Measurement measure_e1(const CausalModel& model, const E1Setup& setup, const Mlp& network,
                          std::uint64_t seed, Workers& workers);
-
-// The part of it that shows what training does: at all rows of bits, against all of them. REQUIRES: a binary
-// model
-struct NetworkCheck {
-  double test_error = 0;
-  Channels exact;
-  PairIndices phi;
-};
-NetworkCheck check_network(const CausalModel& model, const E1Setup& setup, const Mlp& network,
-                           std::uint64_t seed, Workers& workers);
 
 // phi of the true mean at all rows of bits against the uniform background. REQUIRES: a binary model
 PairIndices true_indices(const CausalModel& model);

@@ -33,8 +33,13 @@ ResultCell correlations(const E1Model& model, Channels E1Measurement::*source, c
   const Roles roles = synth3_roles();
   std::vector<double> values;
   for (const E1Measurement& m : model.found) {
-    if (const auto r = correlate((m.*source).*(channel.found), roles.*(channel.role)))
-      values.push_back(r->value);
+    std::vector<double> found, role;  // without pairs that the policy never saw
+    for (std::size_t k = 0; k < (roles.*(channel.role)).size(); ++k) {
+      if (std::isnan(((m.*source).*(channel.found))[k])) continue;
+      found.push_back(((m.*source).*(channel.found))[k]);
+      role.push_back((roles.*(channel.role))[k]);
+    }
+    if (const auto r = correlate(found, role)) values.push_back(r->value);
   }
   return ResultCell::over(values);
 }
@@ -54,9 +59,11 @@ std::vector<ResultCell> recovery_row(const E1Model& model, const Channel& channe
 const std::vector<std::string> kRecoveryColumns = {
     "channel", "paper", "paper policy", "the same, corrected", "exact", "true function", "population"};
 
-// |a - b| of every player or pair, all repetitions.
+// |a - b| of every player or pair that has both, all repetitions.
 void add_differences(const std::vector<double>& a, const std::vector<double>& b, std::vector<double>& out) {
-  for (std::size_t k = 0; k < a.size(); ++k) out.push_back(std::abs(a[k] - b[k]));
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    if (std::isfinite(a[k] - b[k])) out.push_back(std::abs(a[k] - b[k]));
+  }
 }
 
 double mean(const std::vector<double>& values) {

@@ -17,24 +17,17 @@ struct E1Model {
   std::vector<E1Measurement> found;  // one per repetition
 };
 
-// XOR3 after different amounts of training: one check per repetition.
-struct E1Training {
-  std::size_t epochs = 0;
-  std::vector<NetworkCheck> found;
-};
-
 struct E1Data {
   std::vector<E1Model> models;  // XOR3, XOR+AND, Synth3
-  std::vector<E1Training> training;
 };
 
-// (mean of |U_i|, |U_j|) + |S_ij| + |R_ij| over |phi_ij|, the mean over active pairs.
+// (mean of |U_i|, |U_j|) + |S_ij| + |R_ij| over |phi_ij|, the mean over active pairs
+// that were seen.
 double conflation_ratio(const CausalModel& model, const Channels& channels, const std::vector<double>& phi);
 
 ResultTable e1_networks(const E1Data& data);
 ResultTable e1_conflation(const E1Data& data);
 ResultTable e1_balance(const E1Data& data);
-ResultTable e1_training(const E1Data& data);
 ResultTable e1_wilcoxon(const E1Data& data);
 ResultTable e1_pearson(const E1Data& data);
 ResultTable e1_spearman(const E1Data& data);

@@ -153,7 +153,9 @@ const std::vector<Experiment>& experiments() {
   static const std::vector<Experiment> all = {
       {"e1", "three causal models whose truth is known, small networks, all indices beside U, R, S", run_e1},
       {"e2", "saliency maps of radiographs with known findings, judged beside GradCAM, gradients and RISE",
-       run_e2}};
+       run_e2},
+      {"e3", "attention heads on the indirect-object task: a small model, or GPT-2-small with --model",
+       run_e3}};
   return all;
 }
 

@@ -2,6 +2,7 @@
 // Terminal, CSV and JSON are written from the same cells.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -15,7 +16,8 @@
 
 namespace hifi {
 
-// A text, or a number and how much it varies between repetitions; empty: nothing was computed or given.
+// A text, or a number and how much it varies between repetitions; empty: nothing was computed or given, or it
+// is not finite.
 struct ResultCell {
   std::string text;
   std::optional<double> value;
@@ -24,7 +26,7 @@ struct ResultCell {
   ResultCell() = default;
   ResultCell(const char* words) : text(words) {}
   ResultCell(std::string words) : text(std::move(words)) {}
-  ResultCell(double number) : value(number) {}
+  ResultCell(double number) : value(std::isfinite(number) ? std::optional(number) : std::nullopt) {}
   ResultCell(std::optional<double> number) : value(number) {}
   ResultCell(double number, double deviation) : value(number), spread(deviation) {}
   // Mean and standard deviation; without a deviation if there is one number. Empty if there is none.
@@ -54,7 +56,7 @@ struct ExperimentOptions {
   std::uint64_t seed = 0;
   std::size_t seeds = 5;  // repetitions
   bool quick = false;     // a smaller experiment, for a look
-  std::string model;      // another model than the shipped one
+  std::string model;      // e2: a file; e3: a folder of the hub; empty: what ships with hifi
   std::string nih;        // e2: folder of NIH ChestX-ray14 images and their boxes
   std::string layer;      // e2: of GradCAM
 };
@@ -73,6 +75,7 @@ struct Experiment {
 };
 const std::vector<Experiment>& experiments();
 
+ExperimentResult run_e3(const ExperimentOptions& options, Workers& workers, Progress::Listener listener);
 ExperimentResult run_e1(const ExperimentOptions& options, Workers& workers, Progress::Listener listener);
 ExperimentResult run_e2(const ExperimentOptions& options, Workers& workers, Progress::Listener listener);
 
