@@ -56,7 +56,7 @@ struct ExperimentOptions {
   std::uint64_t seed = 0;
   std::size_t seeds = 5;  // repetitions
   bool quick = false;     // a smaller experiment, for a look
-  std::string model;      // e3: a folder of the hub; e2 with nih: a network; empty: those that ship with hifi
+  std::string model;      // e2: a file; e3: a folder of the hub; empty: what ships with hifi
   std::string nih;        // e2: folder of NIH ChestX-ray14 images and their boxes
   std::string layer;      // e2: of GradCAM
 };
