@@ -1,8 +1,9 @@
 // Coalitions of heads of a GPT-2 of the small shape (random weights): answers compared, then the lattice and
 // a plain forward pass per coalition timed in turns.
 //
-//   circuit            shares of the work: 64 plain passes against all 1,024 coalitions; 144 heads, 2,000
-//   coalitions circuit full       every plain pass of the ten heads
+//   circuit            all below; plain passes are a sample of the coalitions
+//   circuit NAME       one of templates, paper, spread, search, random
+//   circuit full       the paper's ten heads with every plain pass
 #include <fmt/format.h>
 
 #include <cmath>
@@ -108,13 +109,18 @@ struct Compared {
   double root_mean_square = 0;
 };
 
-double seconds(const std::function<void()>& run) { return benchmarks::best_of(1, run).clock; }
+// Adds what a run takes.
+void add_time(benchmarks::Time& sum, const std::function<void()>& run) {
+  const benchmarks::Time time = benchmarks::best_of(1, run);
+  sum.clock += time.clock;
+  sum.processor += time.processor;
+}
 
 class Bench {
  public:
   Bench(const Gpt2& model, Workers& workers) : model_(model), workers_(workers) {}
 
-  // All coalitions by the lattice against a sample of plain passes; both in turns, a quarter each time.
+  // All coalitions by the lattice between two halves of a sample of plain passes.
   void run(const char* what, const PromptTask& task, const CircuitPlayers& players,
            const std::vector<Coalition>& coalitions, std::size_t plain_passes) {
     CircuitGame fast(model_, task, players, {}, workers_);
@@ -127,12 +133,12 @@ class Bench {
     for (std::size_t k = 0; k < plain_passes; ++k) sample.push_back(coalitions[k * count / plain_passes]);
     std::vector<double> expected(plain_passes * draws.size());
     const auto list = CoalitionList::of(players.size(), coalitions);
-    double plain_time = 0, fast_time = 0;
-    constexpr std::size_t kTurns = 4;
+    benchmarks::Time plain_time{0, 0}, fast_time{0, 0};
+    constexpr std::size_t kTurns = 2;
     for (std::size_t turn = 0; turn < kTurns; ++turn) {
       const std::size_t begin = plain_passes * turn / kTurns, end = plain_passes * (turn + 1) / kTurns;
       std::vector<double> part((end - begin) * draws.size());
-      plain_time += seconds([&] {
+      add_time(plain_time, [&] {
         plain.losses(CoalitionList::of(players.size(), std::span(sample).subspan(begin, end - begin)), draws,
                      part, workers_);
       });
@@ -140,11 +146,8 @@ class Bench {
         std::copy_n(part.begin() + static_cast<std::ptrdiff_t>(d * (end - begin)), end - begin,
                     expected.begin() + static_cast<std::ptrdiff_t>(d * plain_passes + begin));
       }
-      if (turn % 2 == 1) {
-        fast_time += seconds([&] { fast.losses(list, draws, losses, workers_); });
-      }
+      if (turn == 0) add_time(fast_time, [&] { fast.losses(list, draws, losses, workers_); });
     }
-    fast_time /= 2;
     Compared c;
     for (std::size_t d = 0; d < draws.size(); ++d) {
       for (std::size_t k = 0; k < plain_passes; ++k) {
@@ -154,21 +157,27 @@ class Bench {
       }
     }
     c.root_mean_square = std::sqrt(c.root_mean_square);
-    const double plain_each = plain_time / static_cast<double>(plain_passes);
-    const double fast_each = fast_time / static_cast<double>(count);
+    const auto each = [](double sum, std::size_t runs) { return 1e3 * sum / static_cast<double>(runs); };
+    const double fast_clock = each(fast_time.clock, count),
+                 plain_clock = each(plain_time.clock, plain_passes);
+    const double fast_cpu = each(fast_time.processor, count),
+                 plain_cpu = each(plain_time.processor, plain_passes);
+    fmt::print("{}: {} coalitions in {:.1f} s\n", what, count, fast_time.clock);
     fmt::print(
-        "{:46}{:5} coalitions {:6.1f} s, {:7.1f} ms each; plain pass {:6.1f} ms ({} of them): {:5.2f} times "
-        "faster; "
-        "largest difference {:.1e} (rms of the losses {:.2g}){}\n",
-        what, count, fast_time, 1e3 * fast_each, 1e3 * plain_each, plain_passes, plain_each / fast_each,
-        c.largest, c.root_mean_square,
-        c.largest < 1e-5 * std::max(1.0, c.root_mean_square) ? "" : "  DIFFERS");
+        "  per coalition {:.1f} ms, processor {:.1f} ms; plain pass {:.1f} ms, processor {:.1f} ms ({} of "
+        "them)\n",
+        fast_clock, fast_cpu, plain_clock, plain_cpu, plain_passes);
+    fmt::print("  {:.2f} times faster, by processor time {:.2f} times\n", plain_clock / fast_clock,
+               plain_cpu / fast_cpu);
+    fmt::print("  largest difference {:.1e}, root mean square of the losses {:.2g}{}\n", c.largest,
+               c.root_mean_square,
+               c.largest < 1e-5 * std::max(1.0, c.root_mean_square) ? "" : ": THEY DIFFER");
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
     fmt::print(
-        "{:46}memory planned beside the weights {:.2f} GB; peak of the process so far {:.2f} GB, weights "
+        "  memory: at most {:.2f} GB planned beside the weights; peak of the process {:.2f} GB, weights "
         "included\n",
-        "", static_cast<double>(fast.bytes()) / 1e9, static_cast<double>(usage.ru_maxrss) / 1e6);
+        static_cast<double>(fast.bytes()) / 1e9, static_cast<double>(usage.ru_maxrss) / 1e6);
     std::fflush(stdout);
   }
 
@@ -206,40 +215,45 @@ std::vector<Coalition> searched(const Gpt2& model, const CircuitPlayers& players
 }  // namespace
 
 int main(int argc, char** argv) {
-  const bool full = argc > 1 && std::string(argv[1]) == "full";
+  const std::string only = argc > 1 ? argv[1] : "";
+  const auto wanted = [&](const char* name) { return only.empty() || only == name; };
   const fs::path folder = fs::temp_directory_path() / fmt::format("hifi_gpt2_{}", getpid());
   write_model(folder);
   {
     Workers workers;
     const Gpt2 model(folder.string());
     Bench bench(model, workers);
-    const std::vector<std::string> paper{"9.9", "9.6",  "10.0", "7.3", "7.9",
-                                         "8.6", "8.10", "5.5",  "3.0", "4.11"};
-    const std::vector<std::string> spread{"3.1", "4.2", "5.3", "6.4",  "6.5",
-                                          "7.6", "8.7", "9.8", "10.9", "10.10"};
     const auto heads = [](const std::vector<std::string>& names) {
       return players_from_heads(names, 12, 12);
     };
-    const std::size_t passes = full ? 1024 : 64;
-    bench.run("the paper's ten heads, prompts with templates", make_task(true), heads(paper), lattice(10),
-              passes);
-    bench.run("the paper's ten heads, nothing in common", make_task(false), heads(paper), lattice(10),
-              passes);
-    bench.run("ten heads of layers 3 to 10, nothing in common", make_task(false), heads(spread), lattice(10),
-              passes);
+    const CircuitPlayers paper =
+        heads({"9.9", "9.6", "10.0", "7.3", "7.9", "8.6", "8.10", "5.5", "3.0", "4.11"});
+    const CircuitPlayers spread =
+        heads({"3.1", "4.2", "5.3", "6.4", "6.5", "7.6", "8.7", "9.8", "10.9", "10.10"});
     const CircuitPlayers all = heads({"all"});
-    bench.run("all 144 heads, as the search asks", make_task(false), all, searched(model, all, 2000, workers),
-              32);
-    std::vector<Coalition> random_sets;
-    RandomStream random(2, Purpose::probe);
-    for (int k = 0; k < 256; ++k) {
-      Coalition c(144);
-      for (std::size_t i = 0; i < 144; ++i) {
-        if (random.uniform() < .5) c.insert(i);
-      }
-      random_sets.push_back(c);
+    if (wanted("templates"))
+      bench.run("the paper's ten heads, prompts of templates", make_task(true), paper, lattice(10), 32);
+    if (wanted("paper") || only == "full") {
+      bench.run("the paper's ten heads, prompts with nothing in common", make_task(false), paper, lattice(10),
+                only == "full" ? 1024 : 32);
     }
-    bench.run("all 144 heads, sets without any order", make_task(false), all, random_sets, 16);
+    if (wanted("spread"))
+      bench.run("ten heads of layers 3 to 10, prompts with nothing in common", make_task(false), spread,
+                lattice(10), 32);
+    if (wanted("search")) {
+      const std::vector<Coalition> sets = searched(model, all, 2000, workers);
+      bench.run("all 144 heads, sets of the search", make_task(false), all, sets, 32);
+    }
+    if (wanted("random")) {
+      std::vector<Coalition> sets(256, Coalition(144));
+      RandomStream random(2, Purpose::probe);
+      for (Coalition& set : sets) {
+        for (std::size_t i = 0; i < 144; ++i) {
+          if (random.uniform() < .5) set.insert(i);
+        }
+      }
+      bench.run("all 144 heads, random sets", make_task(false), all, sets, 16);
+    }
   }
   fs::remove_all(folder);
 }

@@ -115,6 +115,33 @@ def test_a_search_where_sets_are_too_many(model, profile):
     assert set(found["circuit"]["restore"]) == set(found["players"])
 
 
+def test_other_sets_of_heads(model, profile, hifi):
+    """Each check is what an audit of the other set says."""
+    task = make_task()
+    task["roles"] = {"A": ["0.0", "1.0", "1.1"], "B": ["2.0", "2.1"]}
+    (model / "task.json").write_text(json.dumps(task))
+    found = profile(*CALL, "--heads", "0.0,1.0,2.0,2.1", "--check-subsets")
+    checks = {(c["left_out"], c["instead"]): c for c in found["subset_checks"]}
+    assert set(checks) == {("0.0", None), ("1.0", None), ("2.0", None), ("2.1", None), ("0.0", "1.1"), ("1.0", "1.1")}
+
+    def balance(p):
+        return {frozenset(pair["players"]): pair["S"]["value"] - pair["R"]["value"] for pair in p["pairs"]}
+
+    def ranks(values):
+        return np.argsort(np.argsort(values))
+
+    for (out, instead), heads in {("2.0", None): "0.0,1.0,2.1", ("0.0", "1.1"): "1.1,1.0,2.0,2.1"}.items():
+        other = profile(*CALL, "--heads", heads)
+        ours, theirs = balance(found), balance(other)
+        both = [key for key in ours if key in theirs]
+        assert len(both) == 3
+        x, y = [ours[k] for k in both], [theirs[k] for k in both]
+        assert checks[out, instead]["same_sign"] == pytest.approx(np.mean([(a > 0) == (b > 0) for a, b in zip(x, y)]))
+        assert checks[out, instead]["spearman_pairs"] == pytest.approx(np.corrcoef(ranks(x), ranks(y))[0, 1])
+    assert "again without" in hifi(*CALL, "--heads", "0.0,1.0,2.0", "--check-subsets").stderr
+    refused(hifi, *CALL, "--groups", "g.json", "--check-subsets", code=2)
+
+
 def refused(hifi, *words, code=3):
     result = hifi(*words, code=code)
     assert result.stdout == "" and result.stderr.count("\n") == 1, result.stderr

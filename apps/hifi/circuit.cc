@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 
+#include "audit/circuit_checks.h"
 #include "audit/profile.h"
 #include "command.h"
 #include "core/files.h"
@@ -21,10 +23,14 @@ struct CircuitVerb {
   std::string heads;
   Output output;
   std::string out;
+  bool check_subsets = false;
 
   void operator()() {
     request.heads = split_list("--heads", heads);
     options.complete(request);
+    if (check_subsets && (!request.groups.empty() || options.shard().count > 1 || output.pairs != "all")) {
+      throw Error(ErrorCode::usage, "--check-subsets does not go with --groups, --shard and --pairs");
+    }
     const Shard shard = options.shard();
     if (shard.count > 1 && (out.empty() || !output.json.empty() || !output.csv.empty())) {
       throw Error(ErrorCode::usage, "--shard needs --out and gives no profile of its own",
@@ -43,7 +49,20 @@ struct CircuitVerb {
     output.say(plan_text(audit));
     std::optional<RunFile> file;
     if (!out.empty()) file.emplace(RunFile::create(out, audit.plan().to_json()));
-    run_and_report(audit, file ? &*file : nullptr, output, workers);
+    run_and_report(audit, file ? &*file : nullptr, output, workers, checks(workers));
+  }
+
+  // What is done after the run, if asked for.
+  std::function<Appendix(const Profile&)> checks(Workers& workers) const {
+    if (!check_subsets) return {};
+    return [this, &workers](const Profile& profile) {
+      std::vector<SubsetCheck> list = plan_subset_checks(profile);
+      run_subset_checks(request, profile, list, workers, [&](const SubsetCheck& check) {
+        output.say(check.instead ? fmt::format("again with {} instead of {}", *check.instead, check.left_out)
+                                 : fmt::format("again without {}", check.left_out));
+      });
+      return Appendix{subset_checks_text(list), "subset_checks", subset_checks_json(list)};
+    };
   }
 };
 
@@ -85,6 +104,9 @@ Run add_circuit(CLI::App& app) {
   run->options.add_to(*verb, r);
   verb->add_flag("!--no-fast-lattice", r.fast_lattice,
                  "A forward pass per coalition, to prove that the shortcut is right");
+  verb->add_flag(
+      "--check-subsets", run->check_subsets,
+      "Repeat the audit without each head, and with others of its role: does the rest keep its place?");
   verb->add_option("--out", run->out,
                    "Keep the run in this file, so that it can be resumed, merged and analysed")
       ->type_name("run.hifi");

@@ -243,6 +243,27 @@ TEST_F(CircuitGameTest, AccumulatesTheSumsOfLosses) {
   }
 }
 
+// A run tells the draws to come; what is computed ahead must be the same.
+TEST_F(CircuitGameTest, LookingAheadChangesNothing) {
+  const PromptTask task = random_task(test_, 7, 2);
+  const CircuitPlayers players = heads({"0.1", "1.0", "3.1"});
+  const auto draws = all_draws(task, 2);
+  const CircuitOptions options{.ablation = Ablation::resample};
+  const auto empty = [] {
+    return BlockSums{.background = {std::vector<double>(8)}, .squares = std::vector<double>(8)};
+  };
+  CircuitGame game(*model_, task, players, options, workers_);
+  BlockSums one_by_one = empty();
+  for (const Draw& draw : draws) game.accumulate({&draw, 1}, one_by_one, workers_);
+  BlockSums ahead = empty();
+  for (std::size_t d = 0; d < draws.size(); d += 2) {
+    game.expect(std::span(draws).subspan(d, std::min(draws.size() - d, game.lookahead())));
+    game.accumulate(std::span(draws).subspan(d, std::min<std::size_t>(2, draws.size() - d)), ahead, workers_);
+  }
+  EXPECT_EQ(one_by_one.background, ahead.background);
+  EXPECT_EQ(one_by_one.squares, ahead.squares);
+}
+
 TEST_F(CircuitGameTest, RefusesWhatDoesNotFit) {
   const auto refusal = [&](PromptTask task, const CircuitOptions& options,
                            const std::vector<std::string>& names) {

@@ -108,8 +108,10 @@ std::uint64_t CircuitLattice::workspace_bytes(std::size_t group_rows, std::size_
   const Gpt2Config& config = model_.config();
   const std::size_t d = config.width;
   const std::size_t rows = std::max(chunk_rows_, group_rows);
-  // Norm, queries, keys and values, z, and the inner rows of the MLP; the same for what is read.
-  std::uint64_t floats = rows * (8 * d + config.inner) + (rows + reads) * 4 * d;
+  // Norm, queries, keys and values, z of a chunk; what goes into the last layer together, and what is read of
+  // it.
+  const std::size_t many = std::max(kLastChunks * chunk_rows_, group_rows);
+  std::uint64_t floats = rows * 8 * d + many * (2 * d + config.inner) + 5 * (many + reads) * d;
   for (std::size_t l = root_layer_; l < config.layers; ++l) {
     const auto heads = static_cast<std::size_t>(std::popcount(player_heads_[l]));
     const std::size_t switched =

@@ -29,6 +29,8 @@ namespace hifi {
 
 // Rows of switched heads that a walk keeps per layer, in chunks.
 inline constexpr std::size_t kSwitchedChunks = 4;
+// Chunks that go into the last layer together: it computes few rows of each state.
+inline constexpr std::size_t kLastChunks = 4;
 
 // Prompts that are computed together, and where they are read.
 struct PromptGroup {

@@ -80,11 +80,12 @@ void CircuitLattice::Walk::go(std::size_t layer, std::span<const Range> states, 
 
 // As many as the memory of a workspace was planned for.
 std::size_t CircuitLattice::Walk::states_at_once(std::size_t layer, std::span<const Range> states) const {
-  const std::size_t rows = group_.rows.size();
+  const bool last = layer + 1 == model_.config().layers;
+  const std::size_t chunk = lattice_.chunk_rows_;
   const auto heads = static_cast<std::size_t>(std::popcount(lattice_.player_heads_[layer]));
-  const std::size_t by_rows = lattice_.chunk_rows_ / rows;
-  const std::size_t by_switches =
-      heads == 0 ? states.size() : kSwitchedChunks * lattice_.chunk_rows_ / (heads * rows);
+  const std::size_t by_rows = (last ? kLastChunks : 1) * chunk / group_.rows.size();
+  const std::size_t switched_rows = heads * (last ? read_.rows.size() : group_.rows.size());
+  const std::size_t by_switches = heads == 0 ? states.size() : kSwitchedChunks * chunk / switched_rows;
   return std::min(states.size(), std::max<std::size_t>(1, std::min(by_rows, by_switches)));
 }
 
@@ -255,7 +256,8 @@ void CircuitLattice::Walk::finish_layer(std::size_t layer, std::span<const Range
             .c = inner,
             .c_stride = config.inner});
 
-  const std::size_t at_once = std::max<std::size_t>(1, lattice_.chunk_rows_ / rows);
+  const std::size_t chunks = layer + 2 == config.layers ? kLastChunks : 1;
+  const std::size_t at_once = std::max<std::size_t>(1, chunks * lattice_.chunk_rows_ / rows);
   std::span<const Child> rest = fan.children;
   while (!rest.empty()) {
     const auto chunk = rest.first(std::min(at_once, rest.size()));
