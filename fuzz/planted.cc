@@ -8,7 +8,7 @@ void try_input(const std::string& bytes) { PlantedGame game(planted_from_json(by
 std::vector<std::string> own_seeds() {
   std::vector<std::string> seeds;
   for (const std::string& family : planted_families()) {
-    seeds.push_back(planted_to_json(planted_family(family, 12, seeds.size())));
+    seeds.push_back(planted_to_json(planted_family(family, 32, seeds.size())));
   }
   return seeds;
 }

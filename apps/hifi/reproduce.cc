@@ -50,8 +50,10 @@ struct Reproduce {
 
   void operator()() {
     const Experiment& experiment = find_experiment(name);
-    if (name == "e1" && !options.model.empty())
-      throw Error(ErrorCode::usage, "--model: experiment e1 trains its own models");
+    if (!options.model.empty() && name != "e3" && options.nih.empty()) {
+      throw Error(ErrorCode::usage, fmt::format("--model: experiment {} brings its own models", name),
+                  "--model belongs to e3, and to e2 with --nih");
+    }
     if (name != "e2" && !(options.nih + options.layer + images).empty())
       throw Error(ErrorCode::usage,
                   fmt::format("reproduce {}: --nih, --layer and --write-images belong to e2", name));
@@ -115,8 +117,8 @@ Run add_reproduce(CLI::App& app) {
       ->check(whole_number() & CLI::Range(std::size_t{1}, std::size_t{1000}))
       ->type_name("N");
   verb->add_option("--model", run->options.model,
-                   "e2 with --nih: an ONNX or TorchScript file; e3: a GPT-2 as the hub stores it (default: "
-                   "what ships with hifi)")
+                   "e3: a GPT-2 as the hub stores it (default: the small one that ships with hifi); e2 with "
+                   "--nih: an ONNX or TorchScript file")
       ->type_name("PATH");
   verb->add_option("--nih", run->options.nih, "e2: folder of NIH ChestX-ray14 images with BBox_List_2017.csv")
       ->type_name("DIR");

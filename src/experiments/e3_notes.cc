@@ -114,8 +114,8 @@ std::vector<std::string> e3_gpt2_notes(const E3Data& data) {
   std::vector<std::string> notes = {
       "The paper does not give its templates, its names, or whether a begin token stood before the prompts. "
       "Ours: balanced ABBA and "
-      "BABA templates of one length, <|endoftext|> first, mean ablation by position. Differences in the "
-      "second digit need not mean anything."};
+      "BABA templates of one length, <|endoftext|> first, mean ablation by position. Equal figures cannot "
+      "be expected."};
   if (plain.paper != nullptr) {
     std::string agreement;
     const std::vector<std::tuple<const char*, Quantity FeatureProfile::*, double PaperHead::*>> channels = {
