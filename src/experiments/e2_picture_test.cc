@@ -121,6 +121,14 @@ TEST(E2Picture, ScoresRewardTheMapThatKnows) {
   EXPECT_NEAR(bad.deletion[0], high - (high - low) / 28, 1e-6);
   EXPECT_NEAR(good.pooled_deletion[1], low + (high - low) / 56, 1e-6);
   EXPECT_NEAR(good.pooled_insertion[0], high - (high - low) / 56, 1e-6);
+  // Single bright pixels elsewhere win pixel by pixel; within cells of four they lose against a whole
+  // finding.
+  SaliencyMap scattered = knows;
+  for (std::size_t y = 12; y < kSide; y += 2)
+    for (std::size_t x = 0; x < kSide; x += 2) scattered.values[y * kSide + x] = 2;
+  const MapScores spread = score_map(model, one, scattered);
+  EXPECT_GT(spread.deletion[0], good.deletion[0] + 0.05);
+  EXPECT_NEAR(spread.pooled_deletion[0], good.pooled_deletion[0], 1e-6);
   EXPECT_EQ(good.pointing, 1);
   EXPECT_EQ(bad.pointing, 0);
 }

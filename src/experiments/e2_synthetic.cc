@@ -224,7 +224,7 @@ ExperimentResult run_e2_synthetic(const ExperimentOptions& options, Workers& wor
                               100 * accuracy(main_scores), 100 * accuracy(plain_scores), few.size()),
                   fmt::format("our map  the mean of pi, last and mean gain, read as log-odds; {} calls of "
                               "the model per image, fill {}, "
-                              "edges softened; fixed before the test images were made",
+                              "edges softened; chosen before any test image was explained",
                               main_grids.budget, kE2Fills[0]),
                   fmt::format("others   GradCAM of the last convolution, gradients, integrated gradients "
                               "from the fill in 32 steps, RISE with "
