@@ -199,6 +199,17 @@ std::uint64_t CircuitGame::unit_draws() const {
   return std::max<std::uint64_t>(1, kUnitEvaluations >> std::min<std::size_t>(40, players_.size()));
 }
 
+// A minute or two of a machine with few cores; sets of a larger unit share more.
+std::uint64_t CircuitGame::unit_evaluations() const {
+  constexpr double kProducts = 1e13;
+  const Gpt2Config& config = model_.config();
+  const auto width = static_cast<double>(config.width);
+  const double row =
+      static_cast<double>(config.layers) * width * (4 * width + 2 * static_cast<double>(config.inner));
+  const double evaluation = row * static_cast<double>(task_.prompts.front().tokens.size());
+  return std::clamp<std::uint64_t>(static_cast<std::uint64_t>(kProducts / evaluation), 1, kUnitEvaluations);
+}
+
 std::size_t CircuitGame::lookahead() const {
   constexpr std::size_t kDraws = 64;
   constexpr std::size_t kBytes = std::size_t{128} << 20;

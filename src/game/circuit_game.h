@@ -40,6 +40,7 @@ class CircuitGame : public Game {
   // The whole lattice of a draw at once: cut into stretches of masks, it would share less.
   void accumulate(std::span<const Draw> draws, BlockSums& sums, Workers& workers) override;
   std::uint64_t unit_draws() const override;
+  std::uint64_t unit_evaluations() const override;
   std::size_t lookahead() const override;
   void expect(std::span<const Draw> draws) override { expected_.assign(draws.begin(), draws.end()); }
 

@@ -92,6 +92,8 @@ class Game {
   // Draws that make one call of `accumulate` in a run: a unit of work, what a kill between two saves may lose
   // at least. Sums are taken unit by unit, so it depends on nothing but the game.
   virtual std::uint64_t unit_draws() const;
+  // Evaluations of one call of `losses` in a search: what a kill may lose, and what slow games make smaller.
+  virtual std::uint64_t unit_evaluations() const { return kUnitEvaluations; }
 
   // A game that computes many draws cheaper together may look ahead: a run tells it the next draws, at most
   // so many, before it accumulates the first of them. What it computes must not depend on that.

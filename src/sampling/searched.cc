@@ -31,7 +31,7 @@ class CellEvaluator {
     for (const Coalition& c : wanted) {
       if (store_.find(c) == CellStore::kAbsent) fresh.push_back(c);
     }
-    const std::size_t unit = std::max<std::size_t>(1, kUnitEvaluations / draws_.draws.size());
+    const std::size_t unit = std::max<std::size_t>(1, game_.unit_evaluations() / draws_.draws.size());
     for (std::size_t first = 0; first < fresh.size(); first += unit) {
       if (interrupt_requested()) store_.save();
       check_interrupt();
