@@ -9,7 +9,7 @@ import time
 import gpt2_folders
 import numpy as np
 import pytest
-from conftest import HIFI
+from conftest import HIFI, ROOT
 
 CONFIG = dict(gpt2_folders.DEFAULTS, n_layer=3, n_head=2, n_embd=16, n_positions=12, vocab_size=40)
 
@@ -33,6 +33,7 @@ def model(tmp_path):
     return tmp_path
 
 
+SMALL = str(ROOT / "models" / "ioi-small")
 CALL = ["circuit", "--model", "model", "--task", "task.json"]
 
 
@@ -140,6 +141,24 @@ def test_other_sets_of_heads(model, profile, hifi):
         assert checks[out, instead]["spearman_pairs"] == pytest.approx(np.corrcoef(ranks(x), ranks(y))[0, 1])
     assert "again without" in hifi(*CALL, "--heads", "0.0,1.0,2.0", "--check-subsets").stderr
     refused(hifi, *CALL, "--groups", "g.json", "--check-subsets", code=2)
+
+
+def test_intervals_over_seeds(profile, hifi):
+    call = ["circuit", "--model", SMALL, "--task", "ioi", "--prompts", "6", "--heads", "1.0,1.1,2.0"]
+    found = profile(*call, "--seeds", "3", "--seed", "5")
+    alone = [profile(*call, "--seed", str(seed)) for seed in (5, 6, 7)]
+    assert found["seeds"]["seeds"] == [5, 6, 7] and found["features"] == alone[0]["features"]
+    for i, row in enumerate(found["seeds"]["features"]):
+        for quantity in ("U", "R", "S", "Lmax"):
+            values = [p["features"][i][quantity]["value"] for p in alone]
+            half = 4.302652729911275 * np.std(values, ddof=1) / np.sqrt(3)  # Student's t, 2 degrees of freedom
+            assert row[quantity]["mean"] == pytest.approx(np.mean(values), abs=1e-12)
+            assert row[quantity]["low"] == pytest.approx(np.mean(values) - half, abs=1e-9)
+            assert row[quantity]["high"] == pytest.approx(np.mean(values) + half, abs=1e-9)
+    for row in found["seeds"]["role_pairs"]:
+        values = [next(b["R"] for b in p["circuit"]["role_pairs"] if b["roles"] == row["roles"]) for p in alone]
+        assert row["R"]["mean"] == pytest.approx(np.mean(values), abs=1e-12)
+    assert "Over 2 sets of prompts" in hifi(*call, "--seeds", "2").stdout
 
 
 def refused(hifi, *words, code=3):

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "audit/circuit_checks.h"
+#include "audit/circuit_seeds.h"
 #include "audit/profile.h"
 #include "command.h"
 #include "core/files.h"
@@ -24,12 +25,17 @@ struct CircuitVerb {
   Output output;
   std::string out;
   bool check_subsets = false;
+  std::size_t seeds = 1;
 
   void operator()() {
     request.heads = split_list("--heads", heads);
     options.complete(request);
     if (check_subsets && (!request.groups.empty() || options.shard().count > 1 || output.pairs != "all")) {
       throw Error(ErrorCode::usage, "--check-subsets does not go with --groups, --shard and --pairs");
+    }
+    if (seeds > 1 && (request.task != "ioi" || options.shard().count > 1 || output.pairs != "all")) {
+      throw Error(ErrorCode::usage,
+                  "--seeds makes other prompts: it goes with --task ioi, without --shard and --pairs");
     }
     const Shard shard = options.shard();
     if (shard.count > 1 && (out.empty() || !output.json.empty() || !output.csv.empty())) {
@@ -54,15 +60,31 @@ struct CircuitVerb {
 
   // What is done after the run, if asked for.
   std::function<Appendix(const Profile&)> checks(Workers& workers) const {
-    if (!check_subsets) return {};
+    if (!check_subsets && seeds == 1) return {};
     return [this, &workers](const Profile& profile) {
-      std::vector<SubsetCheck> list = plan_subset_checks(profile);
-      run_subset_checks(request, profile, list, workers, [&](const SubsetCheck& check) {
-        output.say(check.instead ? fmt::format("again with {} instead of {}", *check.instead, check.left_out)
-                                 : fmt::format("again without {}", check.left_out));
-      });
-      return Appendix{subset_checks_text(list), "subset_checks", subset_checks_json(list)};
+      Appendix appendix;
+      if (seeds > 1) add_seeds(profile, appendix, workers);
+      if (check_subsets) add_subsets(profile, appendix, workers);
+      return appendix;
     };
+  }
+
+  void add_seeds(const Profile& profile, Appendix& appendix, Workers& workers) const {
+    const SeedSpread spread = run_other_seeds(request, profile, seeds, workers, [&](std::uint64_t seed) {
+      output.say(fmt::format("again with prompts of seed {}", seed));
+    });
+    appendix.text += seed_spread_text(spread);
+    appendix.fields.emplace_back("seeds", seed_spread_json(spread));
+  }
+
+  void add_subsets(const Profile& profile, Appendix& appendix, Workers& workers) const {
+    std::vector<SubsetCheck> list = plan_subset_checks(profile);
+    run_subset_checks(request, profile, list, workers, [&](const SubsetCheck& check) {
+      output.say(check.instead ? fmt::format("again with {} instead of {}", *check.instead, check.left_out)
+                               : fmt::format("again without {}", check.left_out));
+    });
+    appendix.text += subset_checks_text(list);
+    appendix.fields.emplace_back("subset_checks", subset_checks_json(list));
   }
 };
 
@@ -104,6 +126,10 @@ Run add_circuit(CLI::App& app) {
   run->options.add_to(*verb, r);
   verb->add_flag("!--no-fast-lattice", r.fast_lattice,
                  "A forward pass per coalition, to prove that the shortcut is right");
+  verb->add_option("--seeds", run->seeds,
+                   "Repeat the audit with this many sets of prompts, and add intervals over them")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{1000}))
+      ->type_name("K");
   verb->add_flag(
       "--check-subsets", run->check_subsets,
       "Repeat the audit without each head, and with others of its role: does the rest keep its place?");

@@ -30,8 +30,8 @@ Run add_reproduce(CLI::App& app);
 // What is told after a profile.
 struct Appendix {
   std::string text;
-  std::string json_key;  // of the profile; empty: none
-  std::string json;
+  // Fields of the profile's JSON beside its own: name and value.
+  std::vector<std::pair<std::string, std::string>> fields;
 };
 
 // Where results go.

@@ -65,8 +65,7 @@ void report(const RunPlan& plan, const std::vector<ImageRecord>& records, const 
             Workers& workers) {
   const Profile profile = image_profile(plan, records, output.pairs, workers);
   ImageSummary summary = summarise(plan, records);
-  output.write(profile,
-               {.text = std::move(summary.text), .json_key = "images", .json = std::move(summary.json)});
+  output.write(profile, {.text = std::move(summary.text), .fields = {{"images", std::move(summary.json)}}});
 }
 
 void run_and_report(const ImageSubject& subject, const RunPlan& plan, RunFile* file, const Output& output,

@@ -73,9 +73,9 @@ void Output::write(const Profile& profile, const Appendix& appendix) const {
     document["circuit"] = nlohmann::ordered_json::parse(circuit_json(profile, *circuit));
     text = document.dump(1) + "\n";
   }
-  if (!json.empty() && !appendix.json_key.empty()) {
+  if (!json.empty() && !appendix.fields.empty()) {
     auto document = nlohmann::ordered_json::parse(text);
-    document[appendix.json_key] = nlohmann::ordered_json::parse(appendix.json);
+    for (const auto& [name, value] : appendix.fields) document[name] = nlohmann::ordered_json::parse(value);
     text = document.dump(1) + "\n";
   }
   if (!json.empty() && json != "-") files.push_back({json, text});

@@ -44,7 +44,7 @@ Appendix StressTest::run(BackgroundProfile own, const Output& output) {
     profiles.push_back({other.background, other.audit->off_distribution(),
                         make_profile(other.audit->plan(), result, output.pairs, workers_)});
   }
-  return {.text = stress_text(profiles), .json_key = "stress", .json = stress_json(profiles)};
+  return {.text = stress_text(profiles), .fields = {{"stress", stress_json(profiles)}}};
 }
 
 std::function<Appendix(const Profile&)> StressTest::appendix(const Audit& audit, const Output& output) {
