@@ -11,8 +11,6 @@ pytestmark = pytest.mark.full
 
 
 def test_nih_protocol_with_a_random_densenet121(hifi, shared, tmp_path):
-    if subprocess.run(["/usr/bin/python3", "-c", "import torch"], capture_output=True).returncode != 0:
-        pytest.skip("needs Debian's python3-torch")
     subprocess.run(["/usr/bin/python3", str(ROOT / "tests" / "random_densenet121.py"), str(tmp_path)], check=True)
     # The list as it is has no box for the shared images: a row of the same form is added for one of them.
     data, nih = shared / "data" / "nih", tmp_path / "nih"

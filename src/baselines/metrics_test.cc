@@ -2,6 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "core/files.h"
+
 namespace hifi {
 namespace {
 
@@ -70,6 +77,39 @@ TEST(Metrics, MeanHeightIsTheTrapezoidRule) {
   EXPECT_DOUBLE_EQ(mean_height(std::vector<double>{1, 0}), 0.5);
   EXPECT_DOUBLE_EQ(mean_height(std::vector<double>{1, 1, 0}), 0.75);
   EXPECT_DOUBLE_EQ(mean_height(std::vector<double>{0.9, 0.5, 0.1, 0.1}), (0.7 + 0.3 + 0.1) / 3);
+}
+
+// The class's probability in a linear model of what is visible; all else is 0.
+double probability(const std::vector<double>& image, const std::vector<double>& weights,
+                   const PixelMask& visible) {
+  double z = 0;
+  for (std::size_t i = 0; i < image.size(); ++i) z += visible[i] != 0 ? weights[i] * image[i] : 0;
+  return 1 / (1 + std::exp(-z));
+}
+
+TEST(Metrics, AgreeWithQuantus) {
+  const auto stored =
+      nlohmann::json::parse(read_file(HIFI_SOURCE_DIR "/tests/fixtures/metrics/quantus.json"));
+  const std::size_t height = stored.at("height"), width = stored.at("width");
+  std::size_t hits = 0;
+  for (const auto& c : stored.at("cases")) {
+    const SaliencyMap map{height, width, c.at("map")};
+    std::vector<Box> boxes;
+    for (const std::array<double, 4> b : c.at("boxes")) boxes.push_back({b[0], b[1], b[2], b[3]});
+    EXPECT_EQ(pointing_game(map, boxes), c.at("pointing").get<double>());
+    hits += c.at("pointing").get<std::size_t>();
+    // Quantus counts the pixels in common; the top 15 % of 200 pixels are 30.
+    const PixelMask mask = mask_of_boxes(height, width, boxes);
+    const double common = c.at("top"), boxed = std::accumulate(mask.begin(), mask.end(), 0.0);
+    EXPECT_DOUBLE_EQ(iou_of_top(map, mask), common / (30 + boxed - common));
+    // Its curve lacks the point where nothing is gone.
+    const std::vector<PixelMask> masks = deletion_masks(removal_order(map), 10);
+    const std::vector<double> curve = c.at("flipping");
+    ASSERT_EQ(curve.size() + 1, masks.size());
+    for (std::size_t k = 0; k < curve.size(); ++k)
+      EXPECT_NEAR(probability(c.at("image"), c.at("weights"), masks[k + 1]), curve[k], 1e-6);
+  }
+  EXPECT_EQ(hits, 6u);
 }
 
 TEST(Metrics, RocAuc) {
