@@ -2,15 +2,17 @@
 // a plain forward pass per coalition timed in turns.
 //
 //   circuit            all below; plain passes are a sample of the coalitions
-//   circuit NAME       one of templates, paper, spread, search, random
+//   circuit NAME       one of templates, paper, spread, chains, search, random
 //   circuit full       the paper's ten heads with every plain pass
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <string>
 
 #include "core/random.h"
@@ -194,6 +196,27 @@ std::vector<Coalition> lattice(std::size_t players) {
   return result;
 }
 
+// Sets along random permutations and their reverses, as Shapley values are sampled.
+std::vector<Coalition> chains(std::size_t players, std::size_t count) {
+  std::vector<Coalition> sets{Coalition(players), Coalition::full(players)};
+  RandomStream random(3, Purpose::probe);
+  std::vector<std::size_t> order(players);
+  std::iota(order.begin(), order.end(), 0);
+  for (bool forth = true;; forth = !forth) {
+    if (forth) {
+      for (std::size_t k = players - 1; k > 0; --k) std::swap(order[k], order[random.next_u64() % (k + 1)]);
+    } else {
+      std::reverse(order.begin(), order.end());
+    }
+    Coalition set(players);
+    for (std::size_t k = 0; k + 1 < players; ++k) {
+      if (sets.size() == count) return sets;
+      set.insert(order[k]);
+      sets.push_back(set);
+    }
+  }
+}
+
 // What the search of `hifi circuit` asks for, from a first run of it on few prompts.
 std::vector<Coalition> searched(const Gpt2& model, const CircuitPlayers& players, std::size_t count,
                                 Workers& workers) {
@@ -240,6 +263,10 @@ int main(int argc, char** argv) {
     if (wanted("spread"))
       bench.run("ten heads of layers 3 to 10, prompts with nothing in common", make_task(false), spread,
                 lattice(10), 32);
+    if (wanted("chains")) {
+      bench.run("all 144 heads, chains of random permutations and their reverses", make_task(false), all,
+                chains(144, 2000), 32);
+    }
     if (wanted("search")) {
       const std::vector<Coalition> sets = searched(model, all, 2000, workers);
       bench.run("all 144 heads, sets of the search", make_task(false), all, sets, 32);

@@ -107,7 +107,6 @@ std::uint64_t CircuitGame::bytes() const {
 }
 
 double CircuitGame::lattice_share() const {
-  constexpr std::size_t kEnumerable = 24;
   if (options_.plainly || players_.size() > kEnumerable) return 1;
   std::vector<std::size_t> first(model_.config().layers);  // players by their first layer
   for (const auto& own : players_.heads) ++first[std::min_element(own.begin(), own.end())->layer];

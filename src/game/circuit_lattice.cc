@@ -43,6 +43,7 @@ CircuitLattice::CircuitLattice(const Gpt2& model, const CircuitPlayers& players,
       chunk_rows_(chunk_rows),
       root_layer_(
           std::min(model.config().layers - 1, SortedCoalitions::first_layer(players, model.config().layers))),
+      enumerable_(players.size() <= kEnumerable),
       player_heads_(model.config().layers),
       inner_bias_(model.config().layers),
       switch_weights_(model.config().layers * model.config().heads) {
@@ -111,13 +112,13 @@ std::uint64_t CircuitLattice::workspace_bytes(std::size_t group_rows, std::size_
   // Norm, queries, keys and values, z of a chunk; what goes into the last layer together, and what is read of
   // it.
   const std::size_t many = std::max(kLastChunks * chunk_rows_, group_rows);
-  std::uint64_t floats = rows * 8 * d + many * (2 * d + config.inner) + 5 * (many + reads) * d;
+  std::uint64_t floats = rows * 8 * d + many * 2 * (2 * d + config.inner) + 5 * (many + reads) * d;
   for (std::size_t l = root_layer_; l < config.layers; ++l) {
     const auto heads = static_cast<std::size_t>(std::popcount(player_heads_[l]));
     const std::size_t switched =
         std::min(heads * rows, std::max(kSwitchedChunks * chunk_rows_, heads * group_rows));
-    const std::size_t bases = 2 * heads > config.heads ? 2 : 1;  // of a state
-    floats += rows * (d + bases * (d + config.inner)) + switched * (d + config.inner);
+    const std::size_t bases = !enumerable_ || 2 * heads > config.heads ? 2 : 1;  // of a state
+    floats += rows * (2 * d + bases * (d + config.inner)) + switched * (d + config.inner);
   }
   floats += 2 * kRowTile * config.vocabulary;
   return sizeof(float) * floats;

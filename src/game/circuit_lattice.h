@@ -29,6 +29,11 @@ namespace hifi {
 
 // Rows of switched heads that a walk keeps per layer, in chunks.
 inline constexpr std::size_t kSwitchedChunks = 4;
+// Players up to which coalitions are enumerated, so that a state has many children to share its switched
+// heads.
+inline constexpr std::size_t kEnumerable = 24;
+// Of more players few sets share a state, and most heads of a layer are not worth switching for one child.
+inline constexpr std::size_t kFewSwitched = 2;
 // Chunks that go into the last layer together: it computes few rows of each state.
 inline constexpr std::size_t kLastChunks = 4;
 
@@ -83,6 +88,7 @@ class CircuitLattice {
   const Readout& readout_;
   std::size_t chunk_rows_;
   std::size_t root_layer_;
+  bool enumerable_;
   std::vector<std::uint64_t> player_heads_;         // of each layer
   std::vector<std::vector<float>> inner_bias_;      // of each layer, that of the norm included
   std::vector<std::vector<float>> switch_weights_;  // by layer x head; empty for heads that are no players

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -10,10 +11,15 @@
 
 namespace hifi {
 
+struct BaseRows {
+  Buffer residual;  // after attention
+  Buffer inner;     // the MLP's first product of it, before scale and bias
+};
+
 // What a walk keeps of a layer while it is below it.
 struct LayerFrame {
-  Buffer residual;           // of the bases, after attention
-  Buffer inner;              // the MLP's first product of it, before scale and bias
+  Buffer z;                  // of the states
+  BaseRows bases;            // that children share
   Buffer switched_residual;  // what a switched head adds to the residual
   Buffer switched_inner;     // and to the first product
   Buffer out;                // the children in work
@@ -26,6 +32,7 @@ class CircuitLattice::Workspace {
   Gpt2Scratch scratch;
   Readout::Scratch readout;
   Buffer x, z, base, change, norm, inner, query, keyed, mixed;
+  BaseRows own;  // of children that are their own base
   std::vector<LayerFrame> frames;
   std::vector<double> losses;
 };
@@ -44,15 +51,16 @@ class CircuitLattice::Walk {
   void go(std::size_t layer, std::span<const Range> states, const float* x);
 
  private:
+  static constexpr std::uint32_t kItself = UINT32_MAX;
   struct Child {
     std::uint32_t state = 0;
-    std::uint32_t base = 0;
+    std::uint32_t base = 0;  // or kItself
     std::uint64_t absent = 0;
     Range range;
   };
   // What a child is switched from: its state with no head left out, or with all players of the layer if the
-  // child leaves out most heads. It depends on the child alone, so that its losses do not depend on its
-  // siblings.
+  // child leaves out most of them; itself if that are many switches and few siblings to share them with. It
+  // depends on the child alone, so that its losses do not depend on its siblings.
   struct Base {
     std::uint32_t state = 0;
     std::uint64_t absent = 0;
@@ -68,14 +76,17 @@ class CircuitLattice::Walk {
   };
   using Next = std::function<void(std::span<const Child>, const float* out)>;
 
+  std::optional<std::uint64_t> base_of(std::uint64_t absent, std::uint64_t players) const;
   Fan fan_out(std::size_t layer, std::span<const Range> states) const;
   std::size_t states_at_once(std::size_t layer, std::span<const Range> states) const;
   void middle_layer(std::size_t layer, std::span<const Range> states, const float* x);
   void last_layer(std::size_t layer, std::span<const Range> states, const float* x);
   void read_heads(std::size_t layer, std::size_t states, const float* x, float* read_x, float* z);
   void finish_layer(std::size_t layer, std::span<const Range> states, const Block& block, const float* x,
-                    float* z, const Next& next);
-  float* base_heads(std::size_t layer, const Fan& fan, std::size_t states, const Block& block, float* z);
+                    const float* z, const Next& next);
+  const float* base_heads(std::size_t layer, std::span<const Base> bases, const Block& block, const float* z);
+  void run_bases(std::size_t layer, std::span<const Base> bases, const Block& block, const float* x,
+                 const float* z, BaseRows& out);
   void switch_heads(std::size_t layer, const Fan& fan, const Block& block, const float* z);
   void make_children(std::size_t layer, const Fan& fan, std::span<const Child> children, const Block& block);
   const float* replacement(std::size_t layer, std::uint32_t row) const;
