@@ -24,6 +24,7 @@ test: build
 	@.venv/bin/python -m pytest -q tests
 
 test-full: test asan fuzz
+	@setup/setup.sh judge
 	@.venv/bin/python -m pytest -q -m full tests
 
 # Every parser on broken files, under the sanitizers; FUZZ_SECONDS each.

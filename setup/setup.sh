@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the build and the tests need: Debian packages (as root or with sudo) and pinned wheels in ./.venv.
-# Safe to repeat; the second time it only looks.
+# Safe to repeat; the second time it only looks. `setup.sh judge` adds what only `make test-full` needs, in build/judge.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -32,4 +32,13 @@ if ! cmp -s setup/requirements.txt "$stamp"; then
   [[ -x .venv/bin/python ]] || python3 -m venv .venv
   .venv/bin/python -m pip install --quiet --disable-pip-version-check -r setup/requirements.txt
   cp setup/requirements.txt "$stamp"
+fi
+
+# Debian's torch and numpy with the transformers that go with them.
+stamp=build/judge/installed-requirements.txt
+if [[ ${1:-} == judge ]] && ! cmp -s setup/judge-requirements.txt "$stamp"; then
+  echo "installing the judge of transformers into build/judge"
+  /usr/bin/python3 -m venv --system-site-packages build/judge
+  build/judge/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r setup/judge-requirements.txt
+  cp setup/judge-requirements.txt "$stamp"
 fi

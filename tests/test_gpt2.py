@@ -9,7 +9,7 @@ import subprocess
 import gpt2_folders
 import numpy as np
 import pytest
-from conftest import HIFI
+from conftest import HIFI, ROOT
 
 PARTS = pathlib.Path(HIFI).parent / "circuit_parts"
 FIXTURES = pathlib.Path(__file__).parent / "fixtures" / "gpt2"
@@ -59,12 +59,10 @@ def test_narrow_weights(tmp_path, dtype):
 
 @pytest.mark.full
 def test_stored_logits_are_the_owners():
-    python = "/usr/bin/python3"
-    probe = subprocess.run([python, "-c", "import torch, transformers"], capture_output=True)
-    if probe.returncode != 0:
-        pytest.skip("needs torch and transformers for " + python)
+    python = ROOT / "build" / "judge" / "bin" / "python"
+    assert python.exists(), "`setup/setup.sh judge` installs transformers"
     result = subprocess.run([python, FIXTURES / "make_fixtures.py", "--check"], capture_output=True, text=True)
-    assert result.returncode == 0, result.stderr
+    assert result.returncode == 0 and "stored logits are those" in result.stdout, result.stderr
 
 
 def strings(count):
