@@ -9,6 +9,7 @@ import subprocess
 import gpt2_folders
 import numpy as np
 import pytest
+import tokenizers
 from conftest import HIFI, ROOT
 
 PARTS = pathlib.Path(HIFI).parent / "circuit_parts"
@@ -84,12 +85,15 @@ def strings(count):
     return result
 
 
-def test_tokens_are_the_owners(shared):
-    tokenizers = pytest.importorskip("tokenizers")
-    folder = shared / "data" / "gpt2"
+@pytest.mark.parametrize("vocabulary", ["ioi-small", "gpt2"])
+def test_tokens_are_the_owners(request, vocabulary):
+    """GPT-2's own vocabulary, and that of the small model, which is always there."""
+    folder = ROOT / "models" / vocabulary if vocabulary == "ioi-small" else request.getfixturevalue("shared") / "data" / "gpt2"
     owner = tokenizers.ByteLevelBPETokenizer(str(folder / "vocab.json"), str(folder / "merges.txt"))
     owner.add_special_tokens(["<|endoftext|>"])
-    texts = strings(10_000)
+    size = owner.get_vocab_size()
+    own = [owner.decode([token], skip_special_tokens=False) for token in range(0, size, max(1, size // 700))]
+    texts = strings(10_000) + [text for text in own if "\ufffd" not in text]
     ours = [[int(word) for word in line.split()] for line in parts("tokenize", folder, texts)]
     wrong = [(text, mine, owner.encode(text).ids) for text, mine in zip(texts, ours, strict=True)
              if mine != owner.encode(text).ids]
