@@ -4,6 +4,7 @@ import itertools
 import json
 import signal
 import subprocess
+import sys
 import time
 
 import gpt2_folders
@@ -161,6 +162,32 @@ def test_intervals_over_seeds(profile, hifi):
     assert "Over 2 sets of prompts" in hifi(*call, "--seeds", "2").stdout
 
 
+def test_memory_is_what_is_stated(model, hifi):
+    """The plan names what a run takes beside the program itself, for its threads; the lattice does not grow beyond it."""
+    call = ["--model", SMALL, "--task", "ioi", "--prompts", "20", "--heads", "all"]
+
+    def peak(*words):
+        # A small program starts it: a child begins with the peak of its parent.
+        program = ("import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True, capture_output=True); "
+                   "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)")
+        return int(subprocess.check_output([sys.executable, "-c", program, HIFI, *words])) * 1024
+
+    alone = peak("circuit", "--model", SMALL, "--task", "ioi", "--prompts", "2", "--heads", "2.0", "--max-memory", "10M")
+    for threads in ("1", "2"):
+        hifi("plan", *call, "--threads", threads, "--json", "plan.json")
+        stated = json.loads((model / "plan.json").read_text())["memory_bytes"]
+        found = peak("circuit", *call, "--threads", threads) - alone
+        assert 0.3 * stated < found < stated + 4e6, (threads, stated, found)
+
+
+def test_plan_of_a_circuit(model, hifi):
+    text = hifi("plan", *CALL[1:], "--heads", "0.0,1.1,2.0").stdout
+    assert "8 coalitions x 24 draws" in text and "by position" in text
+    assert "does not go with --task" in refused(hifi, "plan", *CALL[1:], "--data", "x.csv", code=2)
+    assert "needs --task" in refused(hifi, "plan", "--model", "m", "--data", "x.csv", "--heads", "0.0", code=2)
+    assert "names no head" in refused(hifi, *CALL, "--heads", "", code=2)
+
+
 def refused(hifi, *words, code=3):
     result = hifi(*words, code=code)
     assert result.stdout == "" and result.stderr.count("\n") == 1, result.stderr
@@ -185,6 +212,7 @@ def test_bad_heads_and_tasks(model, hifi):
     assert "the model takes 1 to 12" in with_task(lambda t: t["prompts"][0].update(tokens=[1] * 13))
     assert "no vocab.json" in with_task(lambda t: t["prompts"].append({"text": "a", "answer": 1}))
     assert "has no distractor" in with_task(lambda t: t["prompts"][1].pop("distractor"))
+    assert "are one token" in with_task(lambda t: t["prompts"][1].update(distractor=t["prompts"][1]["answer"]))
     assert "has no reference" in with_task(lambda t: t.pop("reference"))
     assert "role \"Early\": there is no head" in with_task(lambda t: t["roles"].update(Early=["9.9"]))
     assert "no vocab.json" in refused(hifi, "circuit", "--model", "model", "--task", "ioi")
@@ -194,7 +222,7 @@ def test_bad_heads_and_tasks(model, hifi):
     (model / "uneven.json").write_text(json.dumps(uneven))
     assert "unequal lengths" in refused(hifi, "circuit", "--model", "model", "--task", "uneven.json", "--ablation",
                                         "resample", "--heads", "0.0")
-    assert "--max-memory" in refused(hifi, *CALL, "--max-memory", "1M")
+    assert "--max-memory" in refused(hifi, *CALL, "--max-memory", "100K")
 
 
 def test_names_of_several_tokens(model, hifi):
@@ -231,6 +259,11 @@ def test_bad_weights(model, hifi):
     assert "model-00002-of-00002.safetensors" in message()
     (folder / "config.json").write_text(json.dumps(dict(CONFIG, model_type="llama")))
     assert "unknown architecture" in message()
+    (folder / "config.json").write_text(json.dumps(CONFIG)[:-1] + ', "n_layer": 2}')
+    assert "\"n_layer\" is there twice" in message()
+    (folder / "config.json").write_text(json.dumps(CONFIG))
+    path.symlink_to(path.name)
+    assert "symbolic links" in message()
     assert "no such folder" in refused(hifi, "circuit", "--model", "nowhere", "--task", "task.json")
 
 

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -8,6 +7,7 @@
 #include "audit/circuit_checks.h"
 #include "audit/circuit_seeds.h"
 #include "audit/profile.h"
+#include "circuit_options.h"
 #include "command.h"
 #include "core/files.h"
 #include "explain_options.h"
@@ -21,14 +21,14 @@ namespace {
 struct CircuitVerb {
   RunOptions options;
   ExplainRequest request;
-  std::string heads;
+  CircuitFlags circuit;
   Output output;
   std::string out;
   bool check_subsets = false;
   std::size_t seeds = 1;
 
   void operator()() {
-    request.heads = split_list("--heads", heads);
+    circuit.complete(request);
     options.complete(request);
     if (check_subsets && (!request.groups.empty() || options.shard().count > 1 || output.pairs != "all")) {
       throw Error(ErrorCode::usage, "--check-subsets does not go with --groups, --shard and --pairs");
@@ -44,7 +44,7 @@ struct CircuitVerb {
     }
     output.check();
     if (!out.empty()) {
-      if (std::filesystem::exists(out))
+      if (is_there(out))
         throw input_error(fmt::format("{}: exists already", out),
                           "continue it with `hifi resume`, remove it, or choose another name");
       check_writable(out);
@@ -55,13 +55,14 @@ struct CircuitVerb {
     output.say(plan_text(audit));
     std::optional<RunFile> file;
     if (!out.empty()) file.emplace(RunFile::create(out, audit.plan().to_json()));
-    run_and_report(audit, file ? &*file : nullptr, output, workers, checks(workers));
+    run_and_report(audit, file ? &*file : nullptr, output, workers, checks(audit, workers));
   }
 
   // What is done after the run, if asked for.
-  std::function<Appendix(const Profile&)> checks(Workers& workers) const {
+  std::function<Appendix(const Profile&)> checks(Audit& audit, Workers& workers) const {
     if (!check_subsets && seeds == 1) return {};
-    return [this, &workers](const Profile& profile) {
+    return [this, &audit, &workers](const Profile& profile) {
+      audit.rest();
       Appendix appendix;
       if (seeds > 1) add_seeds(profile, appendix, workers);
       if (check_subsets) add_subsets(profile, appendix, workers);
@@ -100,29 +101,10 @@ Run add_circuit(CLI::App& app) {
                    "A folder of the hub: config.json, model.safetensors, vocab.json, merges.txt")
       ->required()
       ->type_name("DIR");
-  verb->add_option("--task", r.task, "ioi, or a task file (schema hifi.task/1)")
-      ->required()
-      ->type_name("ioi|FILE.json");
-  verb->add_option("--prompts", r.prompts,
-                   "Prompts of --task ioi, and as many reference prompts (default 100)")
-      ->check(whole_number())
-      ->type_name("N");
-  auto* heads =
-      verb->add_option("--heads", run->heads,
-                       "The players: these heads, layer.head, or all (default: those that have a role)")
-          ->type_name("9.9,9.6|all");
   verb->add_option("--groups", r.groups, R"(The players: groups of heads, {"movers":["9.9","9.6"]})")
-      ->type_name("G.json")
-      ->excludes(heads);
-  verb->add_option("--ablation", r.ablation, "What absent heads give: mean (default), zero or resample")
-      ->check(CLI::IsMember({"mean", "zero", "resample"}))
-      ->type_name("HOW");
-  verb->add_option("--measure", r.measure,
-                   "logit-difference (default), log-probability, probability or kl (to the intact model)")
-      ->check(CLI::IsMember({"logit-difference", "log-probability", "probability", "kl"}))
-      ->type_name("WHAT");
-  verb->add_flag("--freeze-layernorm", r.freeze_layernorm,
-                 "Read with the scale of the final LayerNorm of the intact run");
+      ->type_name("G.json");
+  run->circuit.add_to(*verb, r);
+  verb->get_option("--task")->required();
   run->options.add_to(*verb, r);
   verb->add_flag("!--no-fast-lattice", r.fast_lattice,
                  "A forward pass per coalition, to prove that the shortcut is right");

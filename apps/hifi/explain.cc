@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -34,7 +33,7 @@ struct Explain {
     }
     output.check();
     if (!out.empty()) {
-      if (std::filesystem::exists(out))
+      if (is_there(out))
         throw input_error(fmt::format("{}: exists already", out),
                           "continue it with `hifi resume`, remove it, or choose another name");
       check_writable(out);

@@ -57,8 +57,30 @@ void ExplainOptions::add_to(CLI::App& verb) {
       ->type_name("F.csv");
 }
 
+void ExplainOptions::add_circuit_to(CLI::App& verb) {
+  verb_ = &verb;
+  circuit_.add_to(verb, request_);
+}
+
 ExplainRequest ExplainOptions::request() const {
   ExplainRequest request = request_;
+  if (!request.task.empty()) {
+    for (const char* flag :
+         {"--data", "--target", "--background", "--features", "--loss", "--class", "--classes", "--output",
+          "--link", "--expected", "--cluster", "--batch", "--check-predictions"}) {
+      if (verb_->count(flag) > 0) {
+        throw Error(ErrorCode::usage,
+                    fmt::format("{} does not go with --task: a circuit has no table", flag));
+      }
+    }
+    circuit_.complete(request);
+    run_.complete(request);
+    return request;
+  }
+  for (const char* flag : {"--prompts", "--heads", "--ablation", "--measure", "--freeze-layernorm"}) {
+    if (verb_ != nullptr && verb_->count(flag) > 0)
+      throw Error(ErrorCode::usage, fmt::format("{} is about circuits: it needs --task", flag));
+  }
   request.features = split_list("--features", features_);
   request.classes = split_list("--classes", classes_);
   if (request.data.empty() && !request.model.starts_with("planted:")) {

@@ -6,6 +6,7 @@
 
 #include "audit/audit.h"
 #include "audit/request.h"
+#include "circuit_options.h"
 #include "command.h"
 #include "run_options.h"
 
@@ -14,6 +15,8 @@ namespace hifi::app {
 class ExplainOptions {
  public:
   void add_to(CLI::App& verb);
+  // Flags of circuits, too: with --task the request is about one.
+  void add_circuit_to(CLI::App& verb);
   // Throws Error(usage) for lists, sizes and shards that are malformed.
   ExplainRequest request() const;
   Shard shard() const { return run_.shard(); }
@@ -23,6 +26,8 @@ class ExplainOptions {
   std::string features_;
   std::string classes_;
   RunOptions run_;
+  CircuitFlags circuit_;
+  CLI::App* verb_ = nullptr;
 };
 
 // The plan, one line each, for people.

@@ -41,7 +41,8 @@ struct IndicesVerb {
     const std::string csv_file = csv.empty() ? "" : (std::filesystem::path(csv) / "indices.csv").string();
     if (!json.empty() && json != "-") check_writable(json);
     if (!csv.empty()) {
-      if (!std::filesystem::is_directory(csv))
+      std::error_code ignored;
+      if (!std::filesystem::is_directory(csv, ignored))
         throw input_error(fmt::format("--csv {}: there is no such folder", csv), "make it first");
       check_writable(csv_file);
     }

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <memory>
 
 #include "command.h"
@@ -21,7 +20,7 @@ Run add_merge(CLI::App& app) {
   verb->add_option("parts", run->parts, "The run files of all shards")->required()->type_name("part..");
   verb->footer("Example:\n  hifi merge -o all.hifi part1.hifi part2.hifi && hifi decompose all.hifi");
   return [run] {
-    if (std::filesystem::exists(run->out)) {
+    if (is_there(run->out)) {
       throw input_error(fmt::format("{}: exists already", run->out), "remove it or choose another name");
     }
     check_writable(run->out);

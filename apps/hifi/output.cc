@@ -50,7 +50,8 @@ void Output::check() const {
   if (!pairs.starts_with("with:")) parse_pairs(pairs, {});  // else the players must be known
   if (!json.empty() && json != "-") check_writable(json);
   if (csv.empty()) return;
-  if (!std::filesystem::is_directory(csv)) {
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(csv, ignored)) {
     throw input_error(fmt::format("--csv {}: there is no such folder", csv), "make it first");
   }
   for (const char* name : {"features.csv", "pairs.csv"}) check_writable(csv_file(name));

@@ -81,18 +81,21 @@ ordered_json plan_json(const Audit& audit, const std::optional<PrecisionPlan>& p
 }  // namespace
 
 Run add_plan(CLI::App& app) {
-  auto* verb =
-      app.add_subcommand("plan", "What an explain with the same flags would cost: evaluations, memory, time");
+  auto* verb = app.add_subcommand(
+      "plan", "What an explain or a circuit with the same flags would cost: evaluations, memory, time");
   auto options = std::make_shared<ExplainOptions>();
   auto threads = std::make_shared<std::size_t>(0);
   auto json = std::make_shared<std::string>();
   options->add_to(*verb);
+  options->add_circuit_to(*verb);
   verb->add_option("--threads", *threads, "Threads (default: one per core)")->check(CLI::Range(1, 1024));
   verb->add_option("--json", *json, "Write the plan as JSON; - is standard output")->type_name("FILE");
   verb->footer(
       "With --precision a short pilot tells how many draws it may take.\n"
       "Example (`hifi demo --keep demo` makes the files):\n"
-      "  hifi plan --model demo/model.json --data demo/data.csv --target y --exact");
+      "  hifi plan --model demo/model.json --data demo/data.csv --target y --exact\n"
+      "Example of a circuit:\n"
+      "  hifi plan --model gpt2 --task ioi --heads 9.9,9.6,10.0,7.3,8.6");
   return [options, threads, json] {
     const ExplainRequest request = options->request();
     if (!json->empty() && *json != "-") check_writable(*json);

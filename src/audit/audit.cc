@@ -72,7 +72,7 @@ Audit::Audit(const ExplainRequest& request, Subject subject, Shard shard, Worker
                       .evaluations = plan_.evaluations,
                       .max_memory = request.max_memory,
                       .table_bytes = subject_.bytes,
-                      .engine_bytes = subject_.engine_bytes};
+                      .engine_bytes = std::max(subject_.engine_bytes, subject_.lattice_bytes)};
   if (request.policy == "paper") {
     plan_paper(budget, draws);
   } else if (enumerates(budget) || (request.per_instance && !request.amortise)) {
@@ -81,6 +81,10 @@ Audit::Audit(const ExplainRequest& request, Subject subject, Shard shard, Worker
     plan_search(budget, draws);
   }
   check_band(plan_);
+  if (subject_.use_room) {
+    forecast_.memory_bytes +=
+        subject_.use_room(request.max_memory - forecast_.memory_bytes, workers_.threads());
+  }
   if (subject_.engine_bytes != 0 && plan_.policy == "exhaustive") {
     // A forecast is not worth more than a small part of the run.
     const ProbeLimit probe{.seconds = .1, .evaluations = forecast_.evaluations / 16};
@@ -304,6 +308,10 @@ RunResult Audit::run(RunFile* file, Progress::Listener listener) {
     if (file != nullptr) file->commit([&] { file->put_text("position", kDone); });
   }
   return result;
+}
+
+void Audit::rest() {
+  if (subject_.use_room) subject_.use_room(0, 1);
 }
 
 RunResult Audit::run_lattice(RunFile* file, Progress::Listener listener) {

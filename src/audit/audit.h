@@ -71,6 +71,8 @@ class Audit {
 
   // Runs to the end; with a file, from its last saved state.
   RunResult run(RunFile* file, Progress::Listener listener);
+  // Gives back what its threads worked in: other audits follow.
+  void rest();
 
  private:
   Audit(const ExplainRequest& request, Subject subject, Shard shard, Workers& workers,

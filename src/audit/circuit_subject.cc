@@ -148,6 +148,9 @@ Subject circuit_subject(const ExplainRequest& request, Workers& workers) {
       .background_rows = parts->game.background_rows(),
       .background_fixed = !resample,
       .bytes = parts->game.bytes(),
+      .lattice_bytes = parts->game.lattice_bytes(),
+      .use_room = [game = &parts->game](std::uint64_t room,
+                                        std::size_t threads) { return game->use_room(room, threads); },
       .seconds_per_row = seconds_per_evaluation(parts->game, parts->task.prompts.size(), workers),
       .description = fmt::format(
           "model       {}, {} layers of {} heads, {:.3g} MB of weights beside the memory below\n"

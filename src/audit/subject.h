@@ -40,6 +40,11 @@ struct Subject {
 
   std::uint64_t bytes = 0;         // held by the parts
   std::uint64_t engine_bytes = 0;  // of an engine that knows whole lattices, at most; 0: the row engine
+  // Held while whole lattices are run, where it is not that of a unit of rows.
+  std::uint64_t lattice_bytes = 0;
+  // Takes what the plan leaves of --max-memory for more threads, and returns how much it took. The plan does
+  // not depend on it, so that results do not depend on threads.
+  std::function<std::uint64_t(std::uint64_t room, std::size_t threads)> use_room;
   double seconds_per_row = 0;
   std::string description;  // lines for the plan: model, data, background
   std::vector<Warning> warnings;

@@ -11,6 +11,7 @@
 #include "audit/check.h"
 #include "audit/loss_summary.h"
 #include "audit/subject.h"
+#include "core/files.h"
 #include "core/hash.h"
 #include "core/random.h"
 #include "core/version.h"
@@ -72,7 +73,7 @@ AuditInputs open_inputs(const ExplainRequest& request) {
   if (inputs.data.rows == 0) throw input_error(fmt::format("{}: the table has no rows", request.data));
   if (!request.target.empty()) inputs.data.require(request.target);
   if (is_background_table(request.background)) {
-    if (!std::filesystem::exists(request.background)) {
+    if (!is_there(request.background)) {
       throw input_error(fmt::format("--background {}: there is no such file", request.background),
                         "it takes a table, data, uniform-binary, marginals, mean or row:K");
     }

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/files.h"
+#include "core/json_text.h"
 #include "data/ioi_task.h"
 #include "hifi/error.h"
 
@@ -24,7 +25,7 @@ const Roles& published_ioi_roles() {
 
 Roles ioi_roles(const std::string& model_folder) {
   const std::string path = model_folder + "/config.json";
-  const auto config = nlohmann::ordered_json::parse(read_file(path), nullptr, false);
+  const auto config = parse_json<nlohmann::ordered_json>(read_file(path), path);
   if (!config.is_object()) throw input_error(fmt::format("{} is no JSON object", path), "");
   const auto own = nlohmann::ordered_json::json_pointer("/task_specific_params/ioi/roles");
   try {
@@ -35,7 +36,7 @@ Roles ioi_roles(const std::string& model_folder) {
     }
   } catch (const nlohmann::json::exception&) {
     throw input_error(fmt::format("{}: task_specific_params.ioi.roles is no list of heads by role", path),
-                      R"(write {{"Name-Mover": ["9.9"]}})");
+                      R"(write {"Name-Mover": ["9.9"]})");
   }
   const auto is = [&](const char* field, int value) {
     return config.contains(field) && config[field] == value;

@@ -9,6 +9,7 @@
 
 #include "core/files.h"
 #include "core/hash.h"
+#include "core/json_text.h"
 #include "hifi/error.h"
 
 namespace hifi {
@@ -104,7 +105,6 @@ std::vector<Prompt> read_prompts(const ordered_json& document, const char* field
 
 void read_roles(const ordered_json& roles, PromptTask& task) {
   if (!roles.is_object()) throw input_error(fmt::format("{}: \"roles\" is no object", task.source));
-  std::set<std::string> seen;
   for (const auto& [role, heads] : roles.items()) {
     if (!heads.is_array()) throw input_error(fmt::format("{}: role \"{}\" is no list", task.source, role));
     std::vector<std::string>& list = task.roles.emplace_back(role, std::vector<std::string>{}).second;
@@ -113,9 +113,6 @@ void read_roles(const ordered_json& roles, PromptTask& task) {
         throw input_error(fmt::format("{}: role \"{}\": heads are texts like \"9.6\"", task.source, role));
       }
       list.push_back(head.get<std::string>());
-      if (!seen.insert(list.back()).second) {
-        throw input_error(fmt::format("{}: head {} has two roles", task.source, list.back()));
-      }
     }
   }
 }
@@ -143,7 +140,7 @@ std::string PromptTask::hash() const {
 }
 
 PromptTask read_task(const std::string& path, const Tokenizer* tokenizer) {
-  const ordered_json document = ordered_json::parse(read_file(path), nullptr, false);
+  const ordered_json document = parse_json<ordered_json>(read_file(path), path);
   if (!document.is_object()) throw input_error(fmt::format("{}: is no JSON object", path));
   refuse_unknown(document, {"schema", "prompts", "reference", "roles"}, path);
   if (!document.contains("schema") || document["schema"] != kSchema) {
@@ -188,6 +185,13 @@ void check_task(const PromptTask& task, std::size_t vocabulary, std::size_t cont
   };
   check(task.prompts, "prompts");
   check(task.reference, "reference");
+  std::set<std::string> seen;
+  for (const auto& [role, heads] : task.roles) {
+    for (const std::string& head : heads) {
+      if (seen.insert(head).second) continue;
+      throw input_error(fmt::format("{}: role \"{}\": head {} has a role already", task.source, role, head));
+    }
+  }
 }
 
 }  // namespace hifi

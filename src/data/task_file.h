@@ -46,7 +46,7 @@ PromptTask read_task(const std::string& path, const Tokenizer* tokenizer);
 std::string task_to_json(const PromptTask& task);
 
 // Throws Error(input) naming the task and the prompt: a token outside of the vocabulary, a prompt that is
-// empty or longer than the model's context.
+// empty or longer than the model's context; a head with two roles.
 void check_task(const PromptTask& task, std::size_t vocabulary, std::size_t context);
 
 }  // namespace hifi

@@ -50,7 +50,8 @@ TEST(TaskFile, RefusesWhatItDoesNotKnow) {
   EXPECT_TRUE(contains(refusal(task(R"([{"tokens":[1.5],"answer":1}])")), "1.5 is no token id"));
   EXPECT_TRUE(contains(refusal(task(R"([{"tokens":[],"answer":1}])")), "has no tokens"));
   EXPECT_TRUE(contains(refusal(task(R"([{"text":"a b","answer":1}])")), "no vocab.json"));
-  EXPECT_TRUE(contains(refusal(task(kPrompt, R"(,"roles":{"a":["1.1"],"b":["1.1"]})")), "two roles"));
+  EXPECT_TRUE(
+      contains(refusal(task(kPrompt, R"(,"roles":{"a":["1.1"],"a":["1.2"]})")), "\"a\" is there twice"));
 }
 
 TEST(TaskFile, AnswersAreOneToken) {
@@ -69,6 +70,10 @@ TEST(TaskFile, MustFitTheModel) {
   EXPECT_NO_THROW(check_task(t, 8, 3));
   EXPECT_TRUE(contains(error_of([&] { check_task(t, 7, 3); }), "token 7 is outside"));
   EXPECT_TRUE(contains(error_of([&] { check_task(t, 8, 2); }), "has 3 tokens"));
+  PromptTask roles = t;
+  roles.roles = {{"a", {"1.1", "1.2"}}, {"b", {"1.1"}}};
+  EXPECT_TRUE(
+      contains(error_of([&] { check_task(roles, 8, 3); }), "role \"b\": head 1.1 has a role already"));
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include <unordered_map>
 
 #include "core/files.h"
+#include "core/json_text.h"
 #include "hifi/error.h"
 
 namespace hifi {
@@ -108,7 +109,7 @@ struct Tokenizer::Parts {
 };
 
 void Tokenizer::Parts::read_vocabulary(const std::string& path) {
-  const auto document = nlohmann::json::parse(read_file(path), nullptr, false);
+  const auto document = parse_json(read_file(path), path);
   if (!document.is_object() || document.empty()) {
     throw input_error(fmt::format("{}: is no JSON object of tokens", path));
   }
@@ -252,7 +253,7 @@ Tokenizer& Tokenizer::operator=(Tokenizer&&) noexcept = default;
 
 bool Tokenizer::exists(const std::string& folder) {
   const std::filesystem::path base(folder);
-  return std::filesystem::exists(base / "vocab.json") && std::filesystem::exists(base / "merges.txt");
+  return is_there((base / "vocab.json").string()) && is_there((base / "merges.txt").string());
 }
 
 std::size_t Tokenizer::size() const { return parts_->bytes.size(); }

@@ -13,6 +13,15 @@ Ablation parse_ablation(const std::string& name) {
   return name == "resample" ? Ablation::resample : Ablation::mean;
 }
 
+std::uint64_t Replacements::bytes(const Gpt2& model, const PromptTask& task, Ablation ablation,
+                                  const std::vector<bool>& layers) {
+  const auto used = static_cast<std::uint64_t>(std::count(layers.begin(), layers.end(), true));
+  const std::uint64_t sources = ablation == Ablation::resample ? task.reference.size() : 1;
+  const bool by_position = ablation != Ablation::zero && task.aligned();
+  const std::uint64_t positions = by_position ? task.prompts.front().tokens.size() : 1;
+  return used * sources * positions * model.config().width * sizeof(float);
+}
+
 Replacements::Replacements(const Gpt2& model, const PromptTask& task, Ablation ablation,
                            const std::vector<bool>& layers, Workers& workers)
     : width_(model.config().width), slot_(layers.size()) {
@@ -30,15 +39,19 @@ Replacements::Replacements(const Gpt2& model, const PromptTask& task, Ablation a
                       "use --ablation mean, or prompts of one length");
   }
   if (ablation == Ablation::resample) sources_ = task.reference.size();
-  if (ablation != Ablation::zero && task.aligned()) positions_ = task.prompts.front().tokens.size();
+  by_position_ = ablation != Ablation::zero && task.aligned();
+  if (by_position_) positions_ = task.prompts.front().tokens.size();
   values_.resize(used * sources_ * positions_ * width_);
   if (ablation == Ablation::zero || used == 0) return;
   std::vector<std::size_t> chosen;
   for (std::size_t l = 0; l < layers.size(); ++l) {
     if (layers[l]) chosen.push_back(l);
   }
-  // A prompt per task; sums go by prompt afterwards, in their order.
-  const std::size_t wave = 32;
+  // A prompt per task; sums go by prompt afterwards, in their order. Not too many numbers at once.
+  constexpr std::size_t kNumbers = std::size_t{1} << 23;
+  std::size_t longest = 1;
+  for (const Prompt& p : task.reference) longest = std::max(longest, p.tokens.size());
+  const std::size_t wave = std::clamp<std::size_t>(kNumbers / (used * longest * width_), 1, 32);
   std::size_t rows_seen = 0;
   std::vector<double> sums(ablation == Ablation::mean ? values_.size() : 0);
   for (std::size_t first = 0; first < task.reference.size(); first += wave) {
@@ -66,7 +79,7 @@ Replacements::Replacements(const Gpt2& model, const PromptTask& task, Ablation a
         for (std::size_t p = 0; p < length; ++p) {
           const float* from = found[k].data() + (s * length + p) * width_;
           const std::size_t source = ablation == Ablation::resample ? first + k : 0;
-          const std::size_t to = ((s * sources_ + source) * positions_ + (positions_ == 1 ? 0 : p)) * width_;
+          const std::size_t to = ((s * sources_ + source) * positions_ + (by_position_ ? p : 0)) * width_;
           for (std::size_t j = 0; j < width_; ++j) {
             if (ablation == Ablation::mean) {
               sums[to + j] += from[j];
@@ -79,7 +92,7 @@ Replacements::Replacements(const Gpt2& model, const PromptTask& task, Ablation a
     }
   }
   if (ablation != Ablation::mean) return;
-  const auto weight = static_cast<double>(positions_ == 1 ? rows_seen : task.reference.size());
+  const auto weight = static_cast<double>(by_position_ ? task.reference.size() : rows_seen);
   for (std::size_t k = 0; k < values_.size(); ++k) values_[k] = static_cast<float>(sums[k] / weight);
 }
 

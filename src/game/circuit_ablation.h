@@ -27,20 +27,21 @@ class Replacements {
                Workers& workers);
 
   std::size_t sources() const { return sources_; }
-  bool by_position() const { return positions_ > 1; }
-  std::uint64_t bytes() const { return values_.size() * sizeof(float); }
+  bool by_position() const { return by_position_; }
+  // What they will hold.
+  static std::uint64_t bytes(const Gpt2& model, const PromptTask& task, Ablation ablation,
+                             const std::vector<bool>& layers);
   // Heads one after the other, as in z.
   const float* at(std::size_t layer, std::uint32_t source, std::uint32_t position) const {
-    const std::size_t p = positions_ == 1 ? 0 : position;
+    const std::size_t p = by_position_ ? position : 0;
     return values_.data() + ((slot_[layer] * sources_ + source) * positions_ + p) * width_;
   }
 
  private:
-  void run(const Gpt2& model, const PromptTask& task, Ablation ablation, Workers& workers);
-
   std::size_t width_ = 0;
   std::size_t sources_ = 1;
   std::size_t positions_ = 1;
+  bool by_position_ = false;
   std::vector<std::size_t> slot_;  // of each layer
   std::vector<float> values_;      // layer slot x source x position x width
 };

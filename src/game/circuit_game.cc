@@ -15,9 +15,9 @@ namespace hifi {
 
 namespace {
 
-// Rows that go through a product together: enough for its speed, few enough for the caches.
-constexpr std::size_t kGroupRows = 504;
-constexpr std::size_t kChunkRows = 504;
+// Rows that go through a product together: enough for its speed, few enough for the caches; fewer where
+// memory is short.
+constexpr std::size_t kRows[] = {504, 252, 120, 60, 36, 24};
 // Tasks of a call at least, where there is enough to do. Each repeats what it shares with others: 8 cost 2 %
 // of the work of ten heads, 16 would cost 6 %.
 constexpr std::size_t kParts = 8;
@@ -76,34 +76,53 @@ CircuitGame::CircuitGame(const Gpt2& model, PromptTask task, CircuitPlayers play
       task_(std::move(task)),
       players_(std::move(players)),
       options_(options),
+      memory_(plan_memory()),
       replacements_(model, task_, options.ablation, player_layers(players_, model.config().layers), workers),
       readout_(model, task_, options.measure, options.freeze_norm, workers),
-      lattice_(model, players_, replacements_, readout_, kChunkRows, workers),
+      lattice_(model, players_, replacements_, readout_, memory_.rows, workers),
       pool_(std::make_unique<Pool>()) {
-  std::size_t longest = 0;
-  for (const Prompt& p : task_.prompts) longest = std::max(longest, p.tokens.size());
-  const std::uint64_t each =
-      lattice_.workspace_bytes(std::max(kGroupRows, whole_tiles(longest + kRowTile)), kGroupRows);
-  const std::uint64_t held = replacements_.bytes() + readout_.bytes() + lattice_.bytes();
-  const std::uint64_t room = options.max_memory / 2;  // the other half is for the vocabulary
-  if (held + each > room) {
-    throw input_error(
-        fmt::format("the circuit needs {:.2g} GB of memory beside the weights, half of --max-memory "
-                    "is {:.2g} GB",
-                    static_cast<double>(held + each) / 1e9, static_cast<double>(room) / 1e9),
-        "raise --max-memory, or take fewer reference prompts");
-  }
-  workspaces_ = std::max<std::uint64_t>(1, std::min<std::uint64_t>(16, (room - held) / each));
+  use_room(options.max_memory - bytes(), workers.threads());
 }
 
 CircuitGame::~CircuitGame() = default;
 
-std::uint64_t CircuitGame::bytes() const {
+CircuitGame::Memory CircuitGame::plan_memory() const {
   std::size_t longest = 0;
   for (const Prompt& p : task_.prompts) longest = std::max(longest, p.tokens.size());
-  const std::uint64_t each =
-      lattice_.workspace_bytes(std::max(kGroupRows, whole_tiles(longest + kRowTile)), kGroupRows);
-  return replacements_.bytes() + readout_.bytes() + lattice_.bytes() + workspaces_ * each;
+  const std::size_t least = whole_tiles(longest + kRowTile);  // a prompt is not cut
+  constexpr std::uint64_t kDraws = 128;                       // that are asked for at a time
+  Memory memory{.held = Replacements::bytes(model_, task_, options_.ablation,
+                                            player_layers(players_, model_.config().layers)) +
+                        Readout::bytes(model_, task_, options_.measure) +
+                        CircuitLattice::bytes(model_, players_) +
+                        kDraws * longest * model_.config().width * sizeof(float)};
+  // The other half is for the vocabulary.
+  for (const std::size_t rows : kRows) {
+    memory.rows = rows;
+    memory.workspace = CircuitLattice::workspace_bytes(model_, players_, std::max(rows, least), rows);
+    if (memory.held + memory.workspace <= options_.max_memory / 2) return memory;
+  }
+  throw input_error(
+      fmt::format(
+          "the circuit needs {:.3g} MB of memory beside the weights, half of --max-memory is {:.3g} MB",
+          static_cast<double>(memory.held + memory.workspace) / 1e6,
+          static_cast<double>(options_.max_memory) / 2e6),
+      "raise --max-memory, or take fewer heads, shorter prompts or fewer reference prompts");
+}
+
+std::uint64_t CircuitGame::use_room(std::uint64_t room, std::size_t threads) {
+  const std::lock_guard lock(pool_->mutex);
+  pool_->free.clear();
+  pool_->made = 0;
+  const std::uint64_t more = std::min<std::uint64_t>(threads - 1, room / memory_.workspace);
+  workspaces_ = 1 + more;
+  return more * memory_.workspace;
+}
+
+std::uint64_t CircuitGame::lattice_bytes() const {
+  constexpr std::uint64_t kOrder = 2 * sizeof(std::uint64_t) + 2 * sizeof(std::uint32_t);  // of a coalition
+  const std::uint64_t lattice = std::uint64_t{1} << std::min<std::size_t>(40, players_.size());
+  return lattice * (kOrder + sizeof(double) * lookahead());
 }
 
 double CircuitGame::lattice_share() const {
@@ -147,7 +166,7 @@ std::vector<PromptGroup> CircuitGame::make_groups(std::span<const Draw> draws) c
           static_cast<std::size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
     }
     const std::size_t more = tokens(sorted[k]).size() - shared;
-    if (k > first && rows + more > kGroupRows - kRowTile) {
+    if (k > first && rows + more > memory_.rows - kRowTile) {
       groups.push_back(
           make_group(task_, std::span(sorted).subspan(first, k - first), options_.share_prompts));
       first = k;
@@ -211,8 +230,8 @@ std::uint64_t CircuitGame::unit_evaluations() const {
 
 std::size_t CircuitGame::lookahead() const {
   constexpr std::size_t kDraws = 64;
-  constexpr std::size_t kBytes = std::size_t{128} << 20;
-  return std::clamp<std::size_t>(kBytes >> (3 + std::min<std::size_t>(40, players_.size())), 1, kDraws);
+  const std::uint64_t bytes = std::min(std::uint64_t{128} << 20, options_.max_memory / 16);
+  return std::clamp<std::size_t>(bytes >> (3 + std::min<std::size_t>(40, players_.size())), 1, kDraws);
 }
 
 void CircuitGame::accumulate(std::span<const Draw> draws, BlockSums& sums, Workers& workers) {
@@ -229,14 +248,13 @@ void CircuitGame::accumulate(std::span<const Draw> draws, BlockSums& sums, Worke
       };
       for (const Draw& other : draws) add(other);
       for (const Draw& other : expected_) add(other);
-      std::vector<double> losses(lattice * missing.size());
-      this->losses(CoalitionList::lattice(players(), 0, lattice), missing, losses, workers);
-      for (std::size_t k = 0; k < missing.size(); ++k) {
-        const auto begin = losses.begin() + static_cast<std::ptrdiff_t>(k * lattice);
-        ahead_[key(missing[k])].assign(begin, begin + static_cast<std::ptrdiff_t>(lattice));
-      }
+      // One array: single lattices would be a copy.
+      auto losses = std::make_shared<std::vector<double>>(lattice * missing.size());
+      this->losses(CoalitionList::lattice(players(), 0, lattice), missing, *losses, workers);
+      for (std::size_t k = 0; k < missing.size(); ++k) ahead_[key(missing[k])] = {losses, k * lattice};
     }
-    add_losses({&draw, 1}, ahead_.at(key(draw)), 0, lattice, sums, workers);
+    const auto& [losses, first] = ahead_.at(key(draw));
+    add_losses({&draw, 1}, std::span(*losses).subspan(first, lattice), 0, lattice, sums, workers);
     ahead_.erase(key(draw));
   }
 }

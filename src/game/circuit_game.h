@@ -45,19 +45,33 @@ class CircuitGame : public Game {
   void expect(std::span<const Draw> draws) override { expected_.assign(draws.begin(), draws.end()); }
 
   std::size_t background_rows() const { return replacements_.sources(); }
+  // Threads that run at a time, as far as `room` bytes go beyond what one needs; returns what they take of
+  // it. Results do not depend on it.
+  std::uint64_t use_room(std::uint64_t room, std::size_t threads);
+  // What one thread needs beside the weights: replacements, switched heads, a workspace.
+  std::uint64_t bytes() const { return memory_.held + memory_.workspace; }
+  // Beside that while whole lattices are run: those computed ahead, and their order.
+  std::uint64_t lattice_bytes() const;
+
   bool mean_by_position() const { return replacements_.by_position(); }
   // Work of a whole lattice against a forward pass per coalition, by counting distinct beginnings.
   double lattice_share() const;
-  std::uint64_t bytes() const;  // beside the weights: replacements, switched heads, workspaces
 
  private:
   class Lease;
+  struct Memory {
+    std::size_t rows = 0;  // that go through a product together
+    std::uint64_t held = 0;
+    std::uint64_t workspace = 0;
+  };
+  Memory plan_memory() const;
   std::vector<PromptGroup> make_groups(std::span<const Draw> draws) const;
 
   const Gpt2& model_;
   PromptTask task_;
   CircuitPlayers players_;
   CircuitOptions options_;
+  Memory memory_;  // planned before anything is allocated
   Replacements replacements_;
   Readout readout_;
   CircuitLattice lattice_;
@@ -65,8 +79,10 @@ class CircuitGame : public Game {
   struct Pool;
   std::unique_ptr<Pool> pool_;
   std::vector<Draw> expected_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<double>>
-      ahead_;  // lattices by prompt and source
+  // Lattices by prompt and source: an array of several, and where this one begins.
+  std::map<std::pair<std::uint32_t, std::uint32_t>,
+           std::pair<std::shared_ptr<std::vector<double>>, std::size_t>>
+      ahead_;
 };
 
 }  // namespace hifi

@@ -220,6 +220,31 @@ TEST_F(CircuitGameTest, ALossDoesNotDependOnItsCompany) {
   }
 }
 
+// Fewer rows at a time where memory is short, fewer threads, the same bits.
+TEST_F(CircuitGameTest, LittleMemoryChangesNothing) {
+  const PromptTask task = random_task(test_, 9, 3);
+  const CircuitPlayers players = heads({"all"});
+  std::vector<Coalition> coalitions;
+  RandomStream random(5, Purpose::probe);
+  for (int k = 0; k < 50; ++k) coalitions.push_back(Coalition::from_mask(12, random.next_u64() & 0xfffU));
+  const auto draws = all_draws(task, 1);
+  const auto plenty = losses(task, players, {}, coalitions, draws);
+  std::uint64_t before = CircuitGame(*model_, task, players, {}, workers_).bytes();
+  for (std::uint64_t memory = 4 * before; memory > before / 3; memory /= 2) {
+    const CircuitOptions options{.max_memory = memory};
+    EXPECT_EQ(losses(task, players, options, coalitions, draws), plenty) << memory;
+    EXPECT_LE(CircuitGame(*model_, task, players, options, workers_).bytes(), memory / 2);
+  }
+  CircuitGame game(*model_, task, players, {}, workers_);
+  EXPECT_EQ(game.use_room(0, 8), 0U);
+  const std::uint64_t one = game.use_room(UINT64_MAX, 2);
+  EXPECT_EQ(game.use_room(UINT64_MAX, 8), 7 * one);
+  EXPECT_EQ(game.use_room(3 * one + 1, 8), 3 * one);
+  std::vector<double> out(plenty.size());
+  game.losses(CoalitionList::of(12, coalitions), draws, out, workers_);
+  EXPECT_EQ(out, plenty);
+}
+
 TEST_F(CircuitGameTest, AccumulatesTheSumsOfLosses) {
   const PromptTask task = random_task(test_, 6, 3);
   const CircuitPlayers players = heads({"0.1", "1.0", "1.2", "3.1"});
@@ -274,11 +299,13 @@ TEST_F(CircuitGameTest, RefusesWhatDoesNotFit) {
   EXPECT_TRUE(contains(refusal(task, {}, {"0.3"}), "no head"));
   EXPECT_TRUE(contains(refusal(task, {}, {"00.1"}), "no head"));
   EXPECT_TRUE(contains(refusal(task, {}, {"1"}), "no head"));
-  EXPECT_TRUE(contains(refusal(task, {.max_memory = 1 << 20}, {"0.1"}), "--max-memory"));
+  EXPECT_TRUE(contains(refusal(task, {.max_memory = 1 << 17}, {"0.1"}), "--max-memory"));
   EXPECT_TRUE(contains(refusal(random_task(test_, 2, 2, false), {.ablation = Ablation::resample}, {"0.1"}),
                        "unequal lengths"));
   task.prompts[1].distractor = kNoToken;
   EXPECT_TRUE(contains(refusal(task, {}, {"0.1"}), "prompts 2: has no distractor"));
+  task.prompts[0].distractor = task.prompts[0].answer;
+  EXPECT_TRUE(contains(refusal(task, {}, {"0.1"}), "prompts 1: answer and distractor are one token"));
   EXPECT_EQ(refusal(task, {.measure = Measure::log_probability}, {"0.1"}), "no error");
   task.reference.clear();
   EXPECT_TRUE(contains(refusal(task, {.measure = Measure::kl}, {"0.1"}), "no reference"));

@@ -12,6 +12,25 @@
 
 namespace hifi {
 
+namespace {
+
+std::size_t root_layer(const Gpt2& model, const CircuitPlayers& players) {
+  const std::size_t layers = model.config().layers;
+  return std::min(layers - 1, SortedCoalitions::first_layer(players, layers));
+}
+
+std::vector<std::uint64_t> heads_by_layer(const CircuitPlayers& players, std::size_t layers) {
+  std::vector<std::uint64_t> result(layers);
+  for (const auto& own : players.heads) {
+    for (const Head head : own) result[head.layer] |= std::uint64_t{1} << head.head;
+  }
+  return result;
+}
+
+bool is_enumerable(const CircuitPlayers& players) { return players.size() <= kEnumerable; }
+
+}  // namespace
+
 PromptGroup make_group(const PromptTask& task, std::span<const GroupDraw> draws, bool share) {
   std::vector<TokenRows::Prompt> prompts;
   for (const GroupDraw& d : draws) prompts.push_back({task.prompts[d.prompt].tokens, d.source});
@@ -41,10 +60,9 @@ CircuitLattice::CircuitLattice(const Gpt2& model, const CircuitPlayers& players,
       replacements_(replacements),
       readout_(readout),
       chunk_rows_(chunk_rows),
-      root_layer_(
-          std::min(model.config().layers - 1, SortedCoalitions::first_layer(players, model.config().layers))),
-      enumerable_(players.size() <= kEnumerable),
-      player_heads_(model.config().layers),
+      root_layer_(root_layer(model, players)),
+      enumerable_(is_enumerable(players)),
+      player_heads_(heads_by_layer(players, model.config().layers)),
       inner_bias_(model.config().layers),
       switch_weights_(model.config().layers * model.config().heads) {
   const Gpt2Config& config = model.config();
@@ -52,7 +70,6 @@ CircuitLattice::CircuitLattice(const Gpt2& model, const CircuitPlayers& players,
   const std::size_t width = config.head_width();
   std::vector<Head> heads;
   for (const auto& own : players.heads) heads.insert(heads.end(), own.begin(), own.end());
-  for (const Head head : heads) player_heads_[head.layer] |= std::uint64_t{1} << head.head;
   workers.parallel_for(config.layers, [&](std::size_t l) {
     const Gpt2Layer& layer = model.layer(l);
     std::vector<double> bias(layer.inner_bias.span().begin(), layer.inner_bias.span().end());
@@ -98,26 +115,28 @@ std::unique_ptr<CircuitLattice::Workspace> CircuitLattice::make_workspace() cons
   return std::make_unique<Workspace>(model_.config().layers);
 }
 
-std::uint64_t CircuitLattice::bytes() const {
-  std::uint64_t floats = 0;
-  for (const auto& w : switch_weights_) floats += w.size();
-  for (const auto& b : inner_bias_) floats += b.size();
-  return sizeof(float) * floats;
+std::uint64_t CircuitLattice::bytes(const Gpt2& model, const CircuitPlayers& players) {
+  const Gpt2Config& config = model.config();
+  std::uint64_t heads = 0;
+  for (const auto& own : players.heads) heads += own.size();
+  return sizeof(float) * config.inner * (heads * whole_tiles(config.head_width()) + config.layers);
 }
 
-std::uint64_t CircuitLattice::workspace_bytes(std::size_t group_rows, std::size_t reads) const {
-  const Gpt2Config& config = model_.config();
+std::uint64_t CircuitLattice::workspace_bytes(const Gpt2& model, const CircuitPlayers& players,
+                                              std::size_t group_rows, std::size_t chunk_rows) {
+  const Gpt2Config& config = model.config();
   const std::size_t d = config.width;
-  const std::size_t rows = std::max(chunk_rows_, group_rows);
+  const std::size_t rows = std::max(chunk_rows, group_rows);
+  const std::vector<std::uint64_t> player_heads = heads_by_layer(players, config.layers);
   // Norm, queries, keys and values, z of a chunk; what goes into the last layer together, and what is read of
   // it.
-  const std::size_t many = std::max(kLastChunks * chunk_rows_, group_rows);
-  std::uint64_t floats = rows * 8 * d + many * 2 * (2 * d + config.inner) + 5 * (many + reads) * d;
-  for (std::size_t l = root_layer_; l < config.layers; ++l) {
-    const auto heads = static_cast<std::size_t>(std::popcount(player_heads_[l]));
+  const std::size_t many = std::max(kLastChunks * chunk_rows, group_rows);
+  std::uint64_t floats = rows * 8 * d + many * 2 * (2 * d + config.inner) + 5 * (many + group_rows) * d;
+  for (std::size_t l = root_layer(model, players); l < config.layers; ++l) {
+    const auto heads = static_cast<std::size_t>(std::popcount(player_heads[l]));
     const std::size_t switched =
-        std::min(heads * rows, std::max(kSwitchedChunks * chunk_rows_, heads * group_rows));
-    const std::size_t bases = !enumerable_ || 2 * heads > config.heads ? 2 : 1;  // of a state
+        std::min(heads * rows, std::max(kSwitchedChunks * chunk_rows, heads * group_rows));
+    const std::size_t bases = !is_enumerable(players) || 2 * heads > config.heads ? 2 : 1;  // of a state
     floats += rows * (2 * d + bases * (d + config.inner)) + switched * (d + config.inner);
   }
   floats += 2 * kRowTile * config.vocabulary;

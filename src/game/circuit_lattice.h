@@ -62,9 +62,11 @@ class CircuitLattice {
 
   class Workspace;
   std::unique_ptr<Workspace> make_workspace() const;
-  // At most, for groups of so many rows and reads.
-  std::uint64_t workspace_bytes(std::size_t group_rows, std::size_t reads) const;
-  std::uint64_t bytes() const;  // of the matrices made for switched heads
+  // What a workspace takes at most, for groups and chunks of so many rows.
+  static std::uint64_t workspace_bytes(const Gpt2& model, const CircuitPlayers& players,
+                                       std::size_t group_rows, std::size_t chunk_rows);
+  // Of the matrices made for switched heads.
+  static std::uint64_t bytes(const Gpt2& model, const CircuitPlayers& players);
 
   // Fills group.root.
   void run_root(PromptGroup& group, Workspace& workspace) const;

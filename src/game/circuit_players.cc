@@ -10,6 +10,7 @@
 #include <set>
 
 #include "core/files.h"
+#include "core/json_text.h"
 #include "hifi/error.h"
 
 namespace hifi {
@@ -50,7 +51,7 @@ CircuitPlayers players_from_heads(const std::vector<std::string>& names, std::si
 }
 
 CircuitPlayers players_from_head_groups(const std::string& path, std::size_t layers, std::size_t heads) {
-  const auto document = nlohmann::ordered_json::parse(read_file(path), nullptr, false);
+  const auto document = parse_json<nlohmann::ordered_json>(read_file(path), path);
   if (!document.is_object() || document.empty()) {
     throw input_error(fmt::format("{}: is no JSON object of groups", path),
                       R"(write {"movers":["9.9","9.6"]})");

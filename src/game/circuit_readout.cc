@@ -23,9 +23,16 @@ Readout::Readout(const Gpt2& model, const PromptTask& task, Measure measure, boo
   const std::size_t d = model.config().width;
   const std::size_t vocabulary = model.config().vocabulary;
   for (std::size_t k = 0; measure == Measure::logit_difference && k < task.prompts.size(); ++k) {
-    if (task.prompts[k].distractor != kNoToken) continue;
-    throw input_error(fmt::format("{}: prompts {}: has no distractor", task.source, k + 1),
-                      "logit-difference needs one; log-probability does not");
+    const Prompt& prompt = task.prompts[k];
+    if (prompt.distractor == kNoToken) {
+      throw input_error(fmt::format("{}: prompts {}: has no distractor", task.source, k + 1),
+                        "logit-difference needs one; log-probability does not");
+    }
+    if (prompt.distractor == prompt.answer) {
+      throw input_error(fmt::format("{}: prompts {}: answer and distractor are one token, {}", task.source,
+                                    k + 1, prompt.answer),
+                        "their logits never differ");
+    }
   }
   if (!freeze_norm && measure != Measure::kl) return;
   std::vector<float> scale(task.prompts.size());

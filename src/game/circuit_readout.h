@@ -33,7 +33,10 @@ class Readout {
   void losses(std::size_t rows, const float* residual, const std::uint32_t* prompts, Scratch& scratch,
               double* losses) const;
 
-  std::uint64_t bytes() const { return intact_.size() * sizeof(float); }
+  // What it will hold.
+  static std::uint64_t bytes(const Gpt2& model, const PromptTask& task, Measure measure) {
+    return measure == Measure::kl ? task.prompts.size() * model.config().vocabulary * sizeof(float) : 0;
+  }
 
  private:
   double loss(std::uint32_t prompt, const float* normed, const float* logits) const;

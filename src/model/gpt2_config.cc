@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/files.h"
+#include "core/json_text.h"
 #include "hifi/error.h"
 
 namespace hifi {
@@ -67,12 +68,13 @@ Activation parse_activation(const std::string& name, const std::string& path) {
 }  // namespace
 
 Gpt2Config read_gpt2_config(const std::string& folder) {
-  if (!std::filesystem::is_directory(folder)) {
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(folder, ignored)) {
     throw input_error(fmt::format("{}: there is no such folder", folder),
                       "a circuit's model is a folder with config.json and model.safetensors");
   }
   const std::string path = (std::filesystem::path(folder) / "config.json").string();
-  const json document = json::parse(read_file(path), nullptr, false);
+  const json document = parse_json(read_file(path), path);
   if (!document.is_object()) throw input_error(fmt::format("{}: is no JSON object", path));
   const Fields fields(document, path);
   const std::string kind = fields.text("model_type", "");

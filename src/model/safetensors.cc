@@ -11,6 +11,7 @@
 
 #include "core/files.h"
 #include "core/hash.h"
+#include "core/json_text.h"
 #include "hifi/error.h"
 
 namespace hifi {
@@ -23,7 +24,7 @@ constexpr std::uint64_t kLongestHeader = 100'000'000;  // as in the owner's libr
 
 std::size_t bytes_of(std::string_view dtype) {
   static const std::map<std::string_view, std::size_t> kSizes{
-      {"F64", 8}, {"I64", 8}, {"U64", 8}, {"F32", 4}, {"I32", 4}, {"U32", 4},  {"F16", 2},
+      {"F64", 8},  {"I64", 8}, {"U64", 8}, {"F32", 4}, {"I32", 4}, {"U32", 4}, {"F16", 2},
       {"BF16", 2}, {"I16", 2}, {"U16", 2}, {"I8", 1},  {"U8", 1},  {"BOOL", 1}};
   const auto found = kSizes.find(dtype);
   return found == kSizes.end() ? 0 : found->second;
@@ -37,12 +38,12 @@ json parse_header(const MappedFile& file) {
   }
   std::memcpy(&length, bytes.data(), sizeof length);
   if (length > bytes.size() - sizeof length || length > kLongestHeader) {
-    throw input_error(fmt::format("{}: the header claims {} bytes, the file has {}", file.path(), length,
-                                  bytes.size()),
-                      "it is cut, or no safetensors file");
+    throw input_error(
+        fmt::format("{}: the header claims {} bytes, the file has {}", file.path(), length, bytes.size()),
+        "it is cut, or no safetensors file");
   }
   const auto* text = reinterpret_cast<const char*>(bytes.data()) + sizeof length;
-  json header = json::parse(text, text + length, nullptr, false);
+  json header = parse_json({text, length}, file.path());
   if (!header.is_object()) {
     throw input_error(fmt::format("{}: the header is no JSON object", file.path()),
                       "it is cut, or no safetensors file");
@@ -60,6 +61,7 @@ Tensor read_tensor(const json& entry, const MappedFile& file, std::span<const st
   Tensor tensor{.dtype = entry.at("dtype").get<std::string>(), .path = &file.path()};
   std::uint64_t size = bytes_of(tensor.dtype);
   if (size == 0) throw std::invalid_argument("unknown dtype " + tensor.dtype);
+  if (!entry.at("shape").is_array()) throw std::invalid_argument("its shape is no list");
   for (const json& extent : entry.at("shape")) {
     tensor.shape.push_back(count_of(extent));
     if (__builtin_mul_overflow(size, tensor.shape.back(), &size))
@@ -81,13 +83,26 @@ Tensor read_tensor(const json& entry, const MappedFile& file, std::span<const st
   return tensor;
 }
 
-// Tensors must cover the data without gaps: the owner's library refuses others, too.
-void check_cover(const Safetensors& file, const std::string& path, std::size_t size) {
-  std::size_t sum = 0;
-  for (const auto& [name, tensor] : file.tensors()) sum += tensor.data.size();
-  if (sum == size) return;
-  throw input_error(fmt::format("{}: its tensors have {} bytes, the file has {} after the header", path, sum,
-                                size),
+// Tensors must cover the data without gaps and overlaps: the owner's library refuses others, too.
+void check_cover(const Safetensors& file, const std::string& path, std::span<const std::byte> data) {
+  std::vector<std::pair<std::span<const std::byte>, const std::string*>> parts;
+  for (const auto& [name, tensor] : file.tensors()) parts.emplace_back(tensor.data, &name);
+  std::sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.first.data(), a.first.size()) < std::pair(b.first.data(), b.first.size());
+  });
+  const std::byte* end = data.data();
+  for (const auto& [bytes, name] : parts) {
+    if (bytes.data() != end) {
+      throw input_error(fmt::format("{}: tensor \"{}\" {} before it", path, *name,
+                                    bytes.data() < end ? "overlaps the one" : "leaves a gap"),
+                        "the file is broken");
+    }
+    end += bytes.size();
+  }
+  const auto covered = static_cast<std::size_t>(end - data.data());
+  if (covered == data.size()) return;
+  throw input_error(fmt::format("{}: its tensors have {} bytes, the file has {} after the header", path,
+                                covered, data.size()),
                     "it is cut, or was not written completely");
 }
 
@@ -115,7 +130,7 @@ Safetensors::Safetensors(const std::string& path) : file_(path) {
                         "the file is cut or broken");
     }
   }
-  check_cover(*this, path, data.size());
+  check_cover(*this, path, data);
 }
 
 WeightFiles::WeightFiles(const std::string& folder) : folder_(folder) {
@@ -124,17 +139,21 @@ WeightFiles::WeightFiles(const std::string& folder) : folder_(folder) {
   const fs::path index = fs::path(folder) / "model.safetensors.index.json";
   const auto take = [&](const std::string& path) {
     files_.push_back(std::make_unique<Safetensors>(path));
-    for (const auto& [name, tensor] : files_.back()->tensors()) tensors_.emplace(name, &tensor);
+    for (const auto& [name, tensor] : files_.back()->tensors()) {
+      const auto [other, is_new] = tensors_.emplace(name, &tensor);
+      if (is_new) continue;
+      throw input_error(fmt::format("{}: tensor \"{}\" is in {}, too", path, name, *other->second->path));
+    }
   };
-  if (fs::exists(single)) {
+  if (is_there(single.string())) {
     take(single.string());
     return;
   }
-  if (!fs::exists(index)) {
+  if (!is_there(index.string())) {
     throw input_error(fmt::format("{}: has neither model.safetensors nor its index", folder),
                       "--model takes a folder as the hub stores it");
   }
-  const json document = json::parse(read_file(index.string()), nullptr, false);
+  const json document = parse_json(read_file(index.string()), index.string());
   if (!document.is_object() || !document.contains("weight_map") || !document["weight_map"].is_object()) {
     throw input_error(fmt::format("{}: has no weight_map", index.string()));
   }
@@ -148,8 +167,10 @@ WeightFiles::WeightFiles(const std::string& folder) : folder_(folder) {
   }
   for (const std::string& shard : shards) take((fs::path(folder) / shard).string());
   for (const auto& [name, file] : document["weight_map"].items()) {
-    if (tensors_.contains(name)) continue;
-    throw input_error(fmt::format("{}: {} has no tensor \"{}\"", index.string(), file.get<std::string>(), name));
+    const auto shard = fs::path(folder) / file.get<std::string>();
+    if (const Tensor* found = find(name); found != nullptr && *found->path == shard.string()) continue;
+    throw input_error(
+        fmt::format("{}: {} has no tensor \"{}\"", index.string(), file.get<std::string>(), name));
   }
 }
 

@@ -42,7 +42,8 @@ class Safetensors {
 // The weights of a folder: one file, or all shards that the index names.
 class WeightFiles {
  public:
-  // Throws Error(input): no weights, a missing or cut shard, an index that names tensors no shard has.
+  // Throws Error(input): no weights, a missing or cut shard, a tensor in two shards or not in the one that
+  // the index names.
   explicit WeightFiles(const std::string& folder);
 
   const std::string& folder() const { return folder_; }

@@ -82,6 +82,16 @@ TEST(Safetensors, RefusesHeadersThatLie) {
                        "unknown dtype"));
   EXPECT_TRUE(contains(refusal(file_of(tensor(R"("dtype":"F32","shape":[1],"data_offsets":[0,4])"), data)),
                        "after the header"));
+  EXPECT_TRUE(contains(
+      refusal(file_of(tensor(R"("dtype":"F32","shape":{"x":2},"data_offsets":[0,8])"), data)), "no list"));
+  const auto two = [&](const std::string& first, const std::string& second, const char* name = "b") {
+    const std::string one = R"(":{"dtype":"F32","shape":[1],"data_offsets":)";
+    return refusal(file_of("{\"a" + one + first + "},\"" + name + one + second + "}}", data));
+  };
+  EXPECT_EQ(two("[4,8]", "[0,4]"), "no error");
+  EXPECT_TRUE(contains(two("[0,4]", "[0,4]"), "tensor \"b\" overlaps the one before it"));
+  EXPECT_TRUE(contains(two("[4,8]", "[4,8]"), "tensor \"a\" leaves a gap before it"));
+  EXPECT_TRUE(contains(two("[0,4]", "[4,8]", "a"), "\"a\" is there twice"));
 }
 
 TEST(WeightFiles, TakesShards) {
@@ -105,6 +115,11 @@ TEST(WeightFiles, TakesShards) {
   const std::string hash = files.hash();
   shard("2.safetensors", "b", 3);
   EXPECT_NE(WeightFiles(folder.path()).hash(), hash);
+  folder.write("model.safetensors.index.json", R"({"weight_map":{"a":"2.safetensors","b":"1.safetensors"}})");
+  EXPECT_TRUE(contains(opened(), "2.safetensors has no tensor \"a\""));
+  folder.write("model.safetensors.index.json", R"({"weight_map":{"a":"1.safetensors","b":"2.safetensors"}})");
+  shard("2.safetensors", "a", 3);
+  EXPECT_TRUE(contains(opened(), "tensor \"a\" is in"));
   folder.write("model.safetensors.index.json", R"({"weight_map":{"a":"../1.safetensors"}})");
   EXPECT_TRUE(contains(opened(), "no file name"));
 }
