@@ -220,6 +220,50 @@ TEST_F(CircuitGameTest, ALossDoesNotDependOnItsCompany) {
   }
 }
 
+// More players than are enumerated: sets near a random one, near {} and near all of them, so that children
+// are switched from all kinds of bases and some are their own.
+class ManyHeadsTest : public CircuitGameTest {
+ protected:
+  ManyHeadsTest() : CircuitGameTest(TestGpt2{.layers = 5, .heads = 6}.fill()) {
+    RandomStream random(6, Purpose::probe);
+    const std::uint64_t all = (std::uint64_t{1} << 30) - 1;
+    const std::uint64_t centres[] = {random.next_u64() & all, random.next_u64() & all, 0, all};
+    for (int k = 0; k < 80; ++k) {
+      std::uint64_t mask = centres[k % 4];
+      for (int flips = k % 3; flips >= 0; --flips) mask ^= std::uint64_t{1} << random.next_u64() % 30;
+      coalitions_.push_back(Coalition::from_mask(30, mask));
+    }
+  }
+  std::vector<Coalition> coalitions_;
+};
+
+TEST_F(ManyHeadsTest, AreTheDefinition) {
+  const PromptTask task = random_task(test_, 3, 3);
+  const CircuitPlayers players = heads({"all"});
+  ASSERT_GT(players.size(), kEnumerable);
+  const auto draws = all_draws(task, 1);
+  const auto found = losses(task, players, {}, coalitions_, draws);
+  const Oracle oracle(test_, task, {});
+  for (std::size_t d = 0; d < draws.size(); ++d) {
+    for (std::size_t c = 0; c < coalitions_.size(); ++c) {
+      EXPECT_NEAR(found[d * coalitions_.size() + c], oracle.loss(players, coalitions_[c], draws[d]), 3e-5);
+    }
+  }
+}
+
+TEST_F(ManyHeadsTest, DoNotDependOnTheirCompany) {
+  const PromptTask task = random_task(test_, 9, 3);
+  const CircuitPlayers players = heads({"all"});
+  const auto draws = all_draws(task, 1);
+  const auto together = losses(task, players, {}, coalitions_, draws);
+  CircuitGame game(*model_, task, players, {}, workers_);
+  for (std::size_t c = 0; c < coalitions_.size(); ++c) {
+    std::vector<double> alone(draws.size());
+    game.losses(CoalitionList::of(30, std::span(coalitions_).subspan(c, 1)), draws, alone, workers_);
+    for (std::size_t d = 0; d < draws.size(); ++d) EXPECT_EQ(alone[d], together[d * coalitions_.size() + c]);
+  }
+}
+
 // Fewer rows at a time where memory is short, fewer threads, the same bits.
 TEST_F(CircuitGameTest, LittleMemoryChangesNothing) {
   const PromptTask task = random_task(test_, 9, 3);
