@@ -1,30 +1,15 @@
 // The run of an audit of images: image by image, each kept in the run file when it is finished.
 #pragma once
 
-#include <functional>
-#include <string>
 #include <vector>
 
+#include "audit/image_record.h"
 #include "audit/image_subject.h"
 #include "core/progress.h"
 #include "vocabulary/run_file.h"
 #include "vocabulary/run_plan.h"
 
 namespace hifi {
-
-// The cells of one grid of an image: for every coalition the loss at each fill, then minus the log-odds at
-// each fill.
-struct ImageCells {
-  std::vector<Coalition> coalitions;  // {} and all first
-  std::vector<double> values;         // coalitions x (2 fills)
-
-  PatchVocabulary means(std::size_t fills) const;
-};
-
-struct ImageRecord {
-  std::vector<ImageCells> grids;
-  std::string details;  // JSON: the class, the answers, the map, the regions
-};
 
 // All that defines the run and its analysis.
 RunPlan image_plan(const ImageSubject& subject);

@@ -1,9 +1,29 @@
-// Parts of opening a subject that are about the model and its classes.
+// Steps of opening a subject of images.
 #pragma once
 
 #include "audit/image_subject.h"
 
 namespace hifi {
+
+// What one look at every image gives.
+struct Look {
+  std::string hash;
+  std::vector<double> mean;           // per channel of the fitted image
+  std::vector<std::uint32_t> labels;  // of its segments
+};
+// Throws Error(input) that names the file for one that cannot be read, or a box or mask that does not fit.
+std::vector<Look> look_at_all(const ImageSubject& subject, Workers& workers);
+// The label mask of an image.
+std::string mask_path(const ImageSubject& subject, const ListedImage& image);
+
+// Players and masks.
+void make_patches(ImageSubject& subject, const std::vector<Look>& looks, std::size_t offsets);
+// The fills and how many of them are drawn; returns their hash.
+std::string make_fills(ImageSubject& subject, const std::vector<Look>& looks, Workers& workers);
+// The coalitions. Throws Error(input) for a budget that is too small.
+void make_plans(ImageSubject& subject, std::size_t offsets);
+// Provenance, warnings and notes.
+void describe(ImageSubject& subject, const std::vector<Look>& looks, const std::string& fill_hash);
 
 // Throws Error(input) unless the model takes what the recipe gives.
 void check_input(const ImageSubject& subject);

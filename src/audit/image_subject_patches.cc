@@ -1,0 +1,76 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "audit/image_subject_parts.h"
+#include "hifi/error.h"
+
+namespace hifi {
+
+namespace {
+
+constexpr std::size_t kMostExact = 20;  // players
+
+std::vector<std::pair<bool, bool>> shifts_of(std::size_t offsets) {
+  if (offsets == 1) return {{false, false}};
+  if (offsets == 2) return {{false, false}, {true, true}};
+  return {{false, false}, {false, true}, {true, false}, {true, true}};
+}
+
+double usable_feather(const Patches& patches, double wanted) {
+  if (!patches.is_grid()) return wanted;
+  const double side =
+      std::min(static_cast<double>(patches.height) / static_cast<double>(patches.rows.size() - 1),
+               static_cast<double>(patches.width) / static_cast<double>(patches.columns.size() - 1));
+  return std::min(wanted, side / 4);  // a patch keeps a middle that is its own
+}
+
+}  // namespace
+
+void make_patches(ImageSubject& s, const std::vector<Look>& looks, std::size_t offsets) {
+  s.feather = s.request.feather;
+  if (!s.request.segments.empty()) {
+    for (const Look& look : looks) s.labels.insert(s.labels.end(), look.labels.begin(), look.labels.end());
+    std::sort(s.labels.begin(), s.labels.end());
+    s.labels.erase(std::unique(s.labels.begin(), s.labels.end()), s.labels.end());
+    if (s.labels.size() > kMaxPatches) {
+      throw input_error(
+          fmt::format("{}: {} labels are more than {}", s.request.segments, s.labels.size(), kMaxPatches));
+    }
+    for (const std::uint32_t label : s.labels) s.players.push_back(fmt::format("s{}", label));
+    return;
+  }
+  s.grid = Grid::parse(s.request.grid);
+  for (const auto& [down, across] : shifts_of(offsets)) {
+    PatchSet set{.patches = grid_patches(s.grid, s.recipe.height, s.recipe.width, down, across)};
+    if (s.grids.empty()) s.feather = usable_feather(set.patches, s.request.feather);
+    set.mask = std::make_unique<PatchMask>(set.patches, s.feather);
+    s.bytes += set.mask->bytes();
+    s.grids.push_back(std::move(set));
+  }
+  s.players = s.grids[0].patches.names;
+}
+
+void make_plans(ImageSubject& s, std::size_t offsets) {
+  const std::size_t n = s.players.size();
+  if (s.request.exact && n > kMostExact) {
+    throw input_error(fmt::format("--exact: 2^{} coalitions of each image are out of reach, the most is 2^{}",
+                                  n, kMostExact),
+                      "take a smaller --grid, or --budget");
+  }
+  const std::uint64_t budget = s.request.budget.value_or(kDefaultImageBudget * s.fill_draws);
+  const std::uint64_t share = s.request.exact ? std::uint64_t{1} << n : budget / s.fill_draws / offsets;
+  const std::uint64_t all = n < 7 ? std::uint64_t{1} << n : UINT64_MAX;
+  const std::uint64_t least = std::min<std::uint64_t>(all, kLeastCoalitions + kChosenLater);
+  if (share < least) {
+    throw input_error(
+        fmt::format("--budget {}: too small for any statement, the smallest is {} model calls per image",
+                    budget, least * s.fill_draws * offsets));
+  }
+  for (std::size_t g = 0; g < offsets; ++g) {
+    const std::size_t players = s.grids.empty() ? n : s.grids[g].patches.players();
+    s.plans.push_back(plan_patches(players, share, g == 0 ? kChosenLater : 0, s.request.seed, g));
+  }
+}
+
+}  // namespace hifi
