@@ -11,8 +11,6 @@ namespace hifi {
 
 namespace {
 
-std::string record_key(std::size_t image) { return fmt::format("image/{}", image); }
-
 ImageCells read_cells(const RunFile& file, std::size_t phase, std::size_t players, std::size_t width) {
   ImageCells cells;
   file.for_each_cell(phase, players, width, [&](const Coalition& c, std::span<const double> values) {
@@ -48,18 +46,18 @@ void ImageStore::save(RunFile& file, std::size_t image, const ImageRecord& recor
         file.put_cell(kInstancePhase + image * grids_ + g, k, cells.coalitions[k],
                       std::span(cells.values).subspan(k * width_, width_));
     }
-    file.put_text(record_key(image), record.details);
+    file.put_text(image_key(image), record.details);
   });
 }
 
 std::optional<ImageRecord> ImageStore::read(const RunFile& file, std::size_t image,
                                             std::span<const std::size_t> players) const {
-  const auto text = file.text(record_key(image));
+  const auto text = file.text(image_key(image));
   if (!text) return std::nullopt;
   if (!nlohmann::json::accept(*text))
     throw input_error(fmt::format("{}: what the run file tells of image {} is broken", file.path(), image),
                       "compute it again");
-  ImageRecord record{.details = *text};
+  ImageRecord record{.image = image, .details = *text};
   for (std::size_t g = 0; g < players.size(); ++g)
     record.grids.push_back(read_cells(file, kInstancePhase + image * grids_ + g, players[g], width_));
   return record;

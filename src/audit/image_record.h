@@ -21,6 +21,7 @@ struct ImageCells {
 };
 
 struct ImageRecord {
+  std::size_t image = 0;  // its place in the list
   std::vector<ImageCells> grids;
   std::string details;  // JSON: the class, the answers, the map, the regions
 };

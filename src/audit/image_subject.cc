@@ -5,7 +5,6 @@
 #include "audit/image_subject_parts.h"
 #include "core/hash.h"
 #include "hifi/error.h"
-#include "sampling/budget.h"
 
 namespace hifi {
 
@@ -47,28 +46,30 @@ std::vector<PatchSet> ImageSubject::segments(std::size_t image) const {
   return sets;
 }
 
-ImageSubject open_image_subject(const ImageRequest& request, Workers& workers) {
+ImageSubject open_image_subject(const ImageRequest& request, Workers& workers, const Shard& shard,
+                                const std::optional<std::uint64_t>& budget) {
   // What is cheap to check comes first.
   Fill::parse(request.fill);
   if (request.segments.empty()) Grid::parse(request.grid);
   std::optional<Recipe> recipe;
   if (!request.recipe.empty()) recipe = Recipe::open(request.recipe);
-  list_images(request.images, request.labels);
-  return open_image_subject(request, open_image_model(request, recipe), workers);
-}
-
-ImageSubject open_image_subject(const ImageRequest& request, ImageModel model, Workers& workers) {
-  ImageSubject s{
-      .request = request, .list = list_images(request.images, request.labels), .model = std::move(model)};
-  s.recipe = request.recipe.empty() ? Recipe::of_shape(s.model.network->info().inputs[0].shape, request.model)
-                                    : Recipe::open(request.recipe);
+  ImageSubject s{.request = request, .list = list_images(request.images, request.labels)};
+  s.shard = shard;
+  if (shard.count > s.images()) {
+    throw input_error(fmt::format("--shard {}/{}: there are {} images, so at most as many shards",
+                                  shard.index, shard.count, s.images()));
+  }
+  s.model = open_image_model(request, recipe);
+  s.recipe = recipe ? *recipe : Recipe::of_shape(s.model.network->info().inputs[0].shape, request.model);
   check_input(s);
   s.reading.measure = parse_class_measure(request.loss.empty() ? "log" : request.loss).value();
   s.reading.link = request.link == "softmax"   ? Link::softmax
                    : request.link == "sigmoid" ? Link::sigmoid
                                                : Link::none;
   read_classes(s);
-  const std::size_t offsets = request.offsets.value_or(request.exact || !request.segments.empty() ? 1 : 2);
+  // One grid has all coalitions, or the paper's; offsets are for sampled maps.
+  const bool one_grid = request.exact || request.policy != "auto" || !request.segments.empty();
+  const std::size_t offsets = request.offsets.value_or(one_grid ? 1 : 2);
   if (offsets > 1 && (request.exact || !request.segments.empty())) {
     throw Error(ErrorCode::usage,
                 fmt::format("--offsets {}: not with {}", offsets, request.exact ? "--exact" : "--segments"));
@@ -76,15 +77,11 @@ ImageSubject open_image_subject(const ImageRequest& request, ImageModel model, W
   const std::vector<Look> looks = look_at_all(s, workers);
   make_patches(s, looks, offsets);
   const std::string fill_hash = make_fills(s, looks, workers);
-  make_plans(s, offsets);
-  s.bytes += s.model.network->info().bytes * workers.threads() + s.calls() * 256 * s.images();
-  if (s.bytes > request.max_memory) {
-    throw input_error(fmt::format("the run needs {}, more than --max-memory {}", human_bytes(s.bytes),
-                                  human_bytes(request.max_memory)),
-                      "take fewer images at a time, or a smaller --batch");
-  }
-  describe(s, looks, fill_hash);
+  s.bytes += s.model.network->info().bytes * workers.threads();
   try_model(s, workers);
+  choose_budget(s, budget);
+  make_plans(s, offsets);
+  describe(s, looks, fill_hash);
   return s;
 }
 

@@ -20,7 +20,9 @@ std::string mask_path(const ImageSubject& subject, const ListedImage& image);
 void make_patches(ImageSubject& subject, const std::vector<Look>& looks, std::size_t offsets);
 // The fills and how many of them are drawn; returns their hash.
 std::string make_fills(ImageSubject& subject, const std::vector<Look>& looks, Workers& workers);
-// The coalitions. Throws Error(input) for a budget that is too small.
+// The budget of an image: as asked, or by the time.
+void choose_budget(ImageSubject& subject, const std::optional<std::uint64_t>& settled);
+// The coalitions. Throws Error(input) for a budget that is too small, or too large for --max-memory.
 void make_plans(ImageSubject& subject, std::size_t offsets);
 // Provenance, warnings and notes.
 void describe(ImageSubject& subject, const std::vector<Look>& looks, const std::string& fill_hash);
@@ -30,7 +32,7 @@ void check_input(const ImageSubject& subject);
 // The class of each image, from --class or its label. Throws Error(input) for a class that the model does not
 // have.
 void read_classes(ImageSubject& subject);
-// Is the model deterministic, how long does it take, are its outputs probabilities?
+// Is the model deterministic, how fast is it, are its outputs probabilities?
 void try_model(ImageSubject& subject, Workers& workers);
 
 }  // namespace hifi

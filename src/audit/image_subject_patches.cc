@@ -9,8 +9,6 @@ namespace hifi {
 
 namespace {
 
-constexpr std::size_t kMostExact = 20;  // players
-
 std::vector<std::pair<bool, bool>> shifts_of(std::size_t offsets) {
   if (offsets == 1) return {{false, false}};
   if (offsets == 2) return {{false, false}, {true, true}};
@@ -49,28 +47,6 @@ void make_patches(ImageSubject& s, const std::vector<Look>& looks, std::size_t o
     s.grids.push_back(std::move(set));
   }
   s.players = s.grids[0].patches.names;
-}
-
-void make_plans(ImageSubject& s, std::size_t offsets) {
-  const std::size_t n = s.players.size();
-  if (s.request.exact && n > kMostExact) {
-    throw input_error(fmt::format("--exact: 2^{} coalitions of each image are out of reach, the most is 2^{}",
-                                  n, kMostExact),
-                      "take a smaller --grid, or --budget");
-  }
-  const std::uint64_t budget = s.request.budget.value_or(kDefaultImageBudget * s.fill_draws);
-  const std::uint64_t share = s.request.exact ? std::uint64_t{1} << n : budget / s.fill_draws / offsets;
-  const std::uint64_t all = n < 7 ? std::uint64_t{1} << n : UINT64_MAX;
-  const std::uint64_t least = std::min<std::uint64_t>(all, kLeastCoalitions + kChosenLater);
-  if (share < least) {
-    throw input_error(
-        fmt::format("--budget {}: too small for any statement, the smallest is {} model calls per image",
-                    budget, least * s.fill_draws * offsets));
-  }
-  for (std::size_t g = 0; g < offsets; ++g) {
-    const std::size_t players = s.grids.empty() ? n : s.grids[g].patches.players();
-    s.plans.push_back(plan_patches(players, share, g == 0 ? kChosenLater : 0, s.request.seed, g));
-  }
 }
 
 }  // namespace hifi

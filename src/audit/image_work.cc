@@ -41,7 +41,7 @@ class ImageWork {
     const std::vector<Region> regions = find_regions(map, neighbours(sets_[0].patches), kRegions);
     ask_pairs(strongest(map, kPairedPatches));
     const Json pairs = ask_regions(regions);
-    return {.grids = cells_, .details = details(map, regions, pairs)};
+    return {.image = image_, .grids = cells_, .details = details(map, regions, pairs)};
   }
 
  private:
