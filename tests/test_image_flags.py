@@ -243,3 +243,16 @@ def test_a_damaged_image_in_the_middle_of_a_long_run(world, hifi):
     hifi("resume", "run.hifi", code=3)
     (world / "images" / "b.png").write_bytes(good)
     assert hifi("resume", "run.hifi", "--json", "-", "--quiet").stdout == whole
+
+
+def test_one_grid_where_two_are_too_dear(world, hifi, profile):
+    """Unless offsets are asked for, chains on one grid go before searches on two; 784 patches have no room for a shifted grid."""
+    words = (*LOGIT, "--images", "images/a.png", "--budget", "300")
+    p = profile(*words)
+    assert p["provenance"]["patches"]["offsets"] == 1
+    assert all(f["pi"]["value"] is not None and f["last"]["value"] is not None for f in p["features"])
+    loud = [w for w in words if w != "--quiet"]
+    assert "too few for 2 grids" in hifi(*loud).stderr
+    assert profile(*words, "--offsets", "2")["provenance"]["patches"]["offsets"] == 2
+    p = profile(*LOGIT, "--images", "images/a.png", "--grid", "28x28", "--pairs", "none")
+    assert len(p["players"]) == 784 and p["instances"][0]["calls"] <= 1000

@@ -67,9 +67,7 @@ ImageSubject open_image_subject(const ImageRequest& request, Workers& workers, c
                    : request.link == "sigmoid" ? Link::sigmoid
                                                : Link::none;
   read_classes(s);
-  // One grid has all coalitions, or the paper's; offsets are for sampled maps.
-  const bool one_grid = request.exact || request.policy != "auto" || !request.segments.empty();
-  const std::size_t offsets = request.offsets.value_or(one_grid ? 1 : 2);
+  std::size_t offsets = request.offsets.value_or(usual_offsets(request));
   if (offsets > 1 && (request.exact || !request.segments.empty())) {
     throw Error(ErrorCode::usage,
                 fmt::format("--offsets {}: not with {}", offsets, request.exact ? "--exact" : "--segments"));
@@ -80,6 +78,7 @@ ImageSubject open_image_subject(const ImageRequest& request, Workers& workers, c
   s.bytes += s.model.network->info().bytes * workers.threads();
   try_model(s, workers);
   choose_budget(s, budget);
+  if (!request.offsets) offsets = affordable_offsets(s, offsets);
   make_plans(s, offsets);
   describe(s, looks, fill_hash);
   return s;

@@ -16,12 +16,16 @@ std::vector<Look> look_at_all(const ImageSubject& subject, Workers& workers);
 // The label mask of an image.
 std::string mask_path(const ImageSubject& subject, const ListedImage& image);
 
+// Grids where nobody says how many.
+std::size_t usual_offsets(const ImageRequest& request);
 // Players and masks.
 void make_patches(ImageSubject& subject, const std::vector<Look>& looks, std::size_t offsets);
 // The fills and how many of them are drawn; returns their hash.
 std::string make_fills(ImageSubject& subject, const std::vector<Look>& looks, Workers& workers);
 // The budget of an image: as asked, or by the time.
 void choose_budget(ImageSubject& subject, const std::optional<std::uint64_t>& settled);
+// As many grids as the budget shows both ends of; others are dropped.
+std::size_t affordable_offsets(ImageSubject& subject, std::size_t offsets);
 // The coalitions. Throws Error(input) for a budget that is too small, or too large for --max-memory.
 void make_plans(ImageSubject& subject, std::size_t offsets);
 // Provenance, warnings and notes.

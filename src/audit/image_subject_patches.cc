@@ -25,6 +25,14 @@ double usable_feather(const Patches& patches, double wanted) {
 
 }  // namespace
 
+// One grid has all coalitions, or the paper's; offsets are for sampled maps. A shifted grid has a patch more
+// in each direction.
+std::size_t usual_offsets(const ImageRequest& request) {
+  if (request.exact || request.policy != "auto" || !request.segments.empty()) return 1;
+  const Grid grid = Grid::parse(request.grid);
+  return (grid.rows + 1) * (grid.columns + 1) > kMaxPatches ? 1 : 2;
+}
+
 void make_patches(ImageSubject& s, const std::vector<Look>& looks, std::size_t offsets) {
   s.feather = s.request.feather;
   if (!s.request.segments.empty()) {

@@ -28,6 +28,8 @@ std::size_t most_players(const ImageSubject& s, std::size_t offsets) {
   return most;
 }
 
+constexpr std::uint64_t kPairBytes = 1600;  // of the profile: measured at 784 patches
+
 // Coalitions that a grid may have.
 std::uint64_t coalitions_of_grid(const ImageSubject& s, std::size_t offsets) {
   if (s.request.exact) return std::uint64_t{1} << s.players.size();
@@ -110,13 +112,28 @@ void choose_budget(ImageSubject& s, const std::optional<std::uint64_t>& settled)
                                 s.request.time, s.budget, s.calls_per_second));
 }
 
+std::size_t affordable_offsets(ImageSubject& s, std::size_t offsets) {
+  if (offsets == 1) return 1;
+  const std::uint64_t share = coalitions_of_grid(s, offsets);
+  for (std::size_t g = 0; g < offsets; ++g) {
+    if (!is_search(players_of(s, g), share)) continue;
+    for (std::size_t k = 1; k < offsets; ++k) s.bytes -= s.grids[k].mask->bytes();
+    s.grids.resize(1);
+    s.notes.push_back(fmt::format(
+        "{} model calls are too few for {} grids, shifted by half a patch: there is one", s.budget, offsets));
+    return 1;
+  }
+  return offsets;
+}
+
 void make_plans(ImageSubject& s, std::size_t offsets) {
   const std::size_t n = s.players.size();
   check_budget(s, offsets);
   const std::uint64_t share = coalitions_of_grid(s, offsets);
   const std::uint64_t most =
       offsets * std::min(share, n < 63 ? std::uint64_t{1} << n : UINT64_MAX);  // at least what is asked
-  s.bytes += cell_bytes(s, most);
+  const std::uint64_t pairs = n * (n - 1) / 2;
+  s.bytes += cell_bytes(s, most) + pairs * kPairBytes;
   if (s.bytes > s.request.max_memory) {
     throw input_error(
         fmt::format("{} images x {} model calls need {} of memory, more than --max-memory {}", s.own_images(),

@@ -43,13 +43,24 @@ std::string text_at(const Column& column, std::size_t row) {
   return std::isnan(value) ? "" : column.dictionary[static_cast<std::size_t>(value)];
 }
 
+Table read_labels(const std::string& path) {
+  try {
+    Table table = read_table(path, {.text_columns = {"image", "label"}});
+    table.require("image");
+    table.require("label");
+    return table;
+  } catch (const Error& error) {
+    throw Error(error.code(), error.what(),
+                error.hint().empty() ? "labels have the columns image, label and, for boxes, x, y, w, h"
+                                     : error.hint());
+  }
+}
+
 // The columns of a table of labels.
 class LabelTable {
  public:
   explicit LabelTable(const std::string& path)
-      : table_(read_table(path, {.text_columns = {"image", "label"}})),
-        image_(table_.require("image")),
-        label_(table_.require("label")) {
+      : table_(read_labels(path)), image_(table_.require("image")), label_(table_.require("label")) {
     for (const char* side : {"x", "y", "w", "h"}) {
       if (table_.find(side) != nullptr) box_.push_back(&table_.require_number(side));
     }

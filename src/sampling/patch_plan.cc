@@ -90,6 +90,11 @@ std::vector<double> over_contexts(std::size_t players, const Places& places,
 
 }  // namespace
 
+bool is_search(std::size_t players, std::uint64_t most) {
+  const bool all = players < 40 && std::uint64_t{1} << players <= most;
+  return !all && 2 * players + 2 > most / 2;
+}
+
 PatchPlan plan_patches(std::size_t players, std::size_t most, std::size_t apart, std::uint64_t seed,
                        std::size_t grid, PatchPolicy policy) {
   PatchPlan plan{.coalitions = {Coalition(players), Coalition::full(players)}};
@@ -102,13 +107,13 @@ PatchPlan plan_patches(std::size_t players, std::size_t most, std::size_t apart,
     add_all(plan, players);
     return plan;
   }
-  const std::size_t ends = 2 * players + 2;
-  if (ends > most / 2) {
+  if (is_search(players, most)) {
     plan.kind = PatchPlan::Kind::search;
     plan.search = most - apart;
     return plan;
   }
   add_ends(plan, players);
+  const std::size_t ends = 2 * players + 2;
   const std::size_t rest = most - std::min(most, ends + apart);
   std::size_t count = rest / (players - 3);
   if (count > 1) count -= count % 2;

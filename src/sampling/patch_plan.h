@@ -33,6 +33,9 @@ struct PatchPlan {
 
 inline constexpr std::size_t kLeastCoalitions = 64;  // that any statement needs
 
+// True if so many coalitions do not show both ends of every player twice over: then they are searched.
+bool is_search(std::size_t players, std::uint64_t most);
+
 // At most `most` coalitions; `apart` of them are kept for what is asked later (no use if all are taken).
 // `grid` keeps the orders of several grids apart. REQUIRES: most >= min(2^players, kLeastCoalitions) + apart,
 // 2^players if exhaustive, 2 players + 2 + apart if of the paper
