@@ -194,8 +194,8 @@ def test_maps_and_overlays(world, hifi):
     np.testing.assert_allclose(maps["P"], weights @ np.reshape(values, (7, 7)) @ weights.T, atol=1e-5)
     assert np.unravel_index(maps["S"].argmax(), (28, 28))[0] // 4 in (4, 5)
     overlay = np.asarray(PIL.open(world / "maps" / "a.png")).astype(int)
-    assert overlay.shape == (224, 224, 3)
-    assert overlay[8, 8, 0] > overlay[8, 8, 2] + 50  # red where the image speaks for the class
+    assert overlay.shape == (448, 448, 3)
+    assert overlay[16, 16, 0] > overlay[16, 16, 2] + 50  # red where the image speaks for the class
     hifi("image", "--model", "logit.onnx", "--images", "images/a.png", "--loss", "logit", "--class", "1", *HARD, "--maps", "maps",
          "--map", "S", "--quiet")
     hifi("image", "--model", "logit.onnx", "--images", "images/a.png", "--map", "Z", code=2)

@@ -9,7 +9,6 @@
 #include "audit/profile.h"
 #include "circuit_options.h"
 #include "command.h"
-#include "core/files.h"
 #include "explain_options.h"
 #include "hifi/error.h"
 #include "run.h"
@@ -38,17 +37,8 @@ struct CircuitVerb {
                   "--seeds makes other prompts: it goes with --task ioi, without --shard and --pairs");
     }
     const Shard shard = options.shard();
-    if (shard.count > 1 && (out.empty() || !output.json.empty() || !output.csv.empty())) {
-      throw Error(ErrorCode::usage, "--shard needs --out and gives no profile of its own",
-                  "run every shard with its own --out, then `hifi merge` and `hifi decompose`");
-    }
     output.check();
-    if (!out.empty()) {
-      if (is_there(out))
-        throw input_error(fmt::format("{}: exists already", out),
-                          "continue it with `hifi resume`, remove it, or choose another name");
-      check_writable(out);
-    }
+    check_run_file(out, shard, output);
     Workers workers(output.threads);
     Audit audit(request, shard, workers);
     parse_pairs(output.pairs, audit.plan().players);  // before the run, not at its end

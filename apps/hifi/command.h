@@ -64,6 +64,8 @@ std::vector<std::string> split_list(const std::string& option, const std::string
 CLI::Validator whole_number();
 // "4G", "512M", "1000000". Throws Error(usage) naming the option.
 std::uint64_t parse_bytes(const std::string& option, const std::string& text);
+// "1.5 s", "12 minutes".
+std::string human_seconds(double seconds);
 // Text that a shell reads back as one word.
 std::string shell_quote(const std::string& word);
 

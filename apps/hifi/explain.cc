@@ -7,7 +7,6 @@
 
 #include "audit/profile.h"
 #include "command.h"
-#include "core/files.h"
 #include "explain_options.h"
 #include "hifi/error.h"
 #include "run.h"
@@ -27,17 +26,8 @@ struct Explain {
     ExplainRequest request = options.request();
     request.stress = split_list("--stress-background", stress);
     const Shard shard = options.shard();
-    if (shard.count > 1 && (out.empty() || !output.json.empty() || !output.csv.empty())) {
-      throw Error(ErrorCode::usage, "--shard needs --out and gives no profile of its own",
-                  "run every shard with its own --out, then `hifi merge` and `hifi decompose`");
-    }
     output.check();
-    if (!out.empty()) {
-      if (is_there(out))
-        throw input_error(fmt::format("{}: exists already", out),
-                          "continue it with `hifi resume`, remove it, or choose another name");
-      check_writable(out);
-    }
+    check_run_file(out, shard, output);
     if (!stress.empty() && shard.count > 1) {
       throw Error(ErrorCode::usage, "--stress-background gives a profile, --shard does not",
                   "leave one of them out");

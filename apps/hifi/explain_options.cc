@@ -83,6 +83,7 @@ ExplainRequest ExplainOptions::request() const {
   }
   request.features = split_list("--features", features_);
   request.classes = split_list("--classes", classes_);
+  if (request.model.empty()) throw Error(ErrorCode::usage, "--model is required");
   if (request.data.empty() && !request.model.starts_with("planted:")) {
     throw Error(ErrorCode::usage, "--data is required",
                 "only a planted game (--model planted:FILE.json) has none");
@@ -92,13 +93,6 @@ ExplainRequest ExplainOptions::request() const {
 }
 
 namespace {
-
-std::string human_seconds(double seconds) {
-  if (seconds < 100) return fmt::format("{:.2g} s", seconds);
-  if (seconds < 100 * 60) return fmt::format("{:.0f} minutes", seconds / 60);
-  if (seconds < 72 * 3600) return fmt::format("{:.0f} hours", seconds / 3600);
-  return fmt::format("{:.0f} days", seconds / 86400);
-}
 
 std::string draws_text(std::uint64_t draws) { return draws == 1 ? "1 draw" : fmt::format("{} draws", draws); }
 

@@ -156,6 +156,13 @@ std::uint64_t parse_bytes(const std::string& option, const std::string& text) {
   return static_cast<std::uint64_t>(bytes);
 }
 
+std::string human_seconds(double seconds) {
+  if (seconds < 100) return fmt::format("{:.2g} s", seconds);
+  if (seconds < 100 * 60) return fmt::format("{:.0f} minutes", seconds / 60);
+  if (seconds < 72 * 3600) return fmt::format("{:.0f} hours", seconds / 3600);
+  return fmt::format("{:.0f} days", seconds / 86400);
+}
+
 std::string shell_quote(const std::string& word) {
   const char* const kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,=+@%";
   if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;

@@ -7,6 +7,7 @@
 #include "command.h"
 #include "core/files.h"
 #include "explain_options.h"
+#include "image_options.h"
 
 namespace hifi::app {
 
@@ -51,7 +52,7 @@ std::string precision_text(const PrecisionPlan& p, const RunPlan& plan, const st
   return text;
 }
 
-ordered_json plan_json(const Audit& audit, const std::optional<PrecisionPlan>& precision) {
+ordered_json audit_json(const Audit& audit, const std::optional<PrecisionPlan>& precision) {
   const RunPlan& plan = audit.plan();
   const Forecast& f = audit.forecast();
   ordered_json result = {{"schema", "hifi.plan/1"},
@@ -78,39 +79,78 @@ ordered_json plan_json(const Audit& audit, const std::optional<PrecisionPlan>& p
   return result;
 }
 
+// What every form of the verb has beside the flags of its audit.
+struct PlanOutput {
+  std::size_t threads = 0;
+  std::string json;
+
+  void add_to(CLI::App& verb) {
+    verb.add_option("--threads", threads, "Threads (default: one per core)")->check(CLI::Range(1, 1024));
+    verb.add_option("--json", json, "Write the plan as JSON; - is standard output")->type_name("FILE");
+  }
+  void check() const {
+    if (!json.empty() && json != "-") check_writable(json);
+  }
+  void write(const std::string& document, const std::string& text) const {
+    if (json == "-") return print(document);
+    if (!json.empty()) write_file(json, document);
+    print(text + "\n");
+  }
+};
+
+struct PlanVerb {
+  ExplainOptions options;
+  PlanOutput output;
+
+  void operator()() const {
+    const ExplainRequest request = options.request();
+    output.check();
+    Workers workers(output.threads);
+    const Audit audit(request, options.shard(), workers);
+    std::optional<PrecisionPlan> precision;
+    if (audit.precision()) precision = plan_precision(audit, request, workers);
+    output.write(
+        audit_json(audit, precision).dump(2) + "\n",
+        plan_text(audit) + (precision ? precision_text(*precision, audit.plan(), request.precision) : ""));
+  }
+};
+
+struct PlanImage {
+  ImageOptions options;
+  PlanOutput output;
+
+  void operator()() const {
+    const ImageRequest request = options.request();
+    output.check();
+    Workers workers(output.threads);
+    const ImageSubject subject = open_image_subject(request, workers, options.shard());
+    output.write(plan_json(subject), plan_text(subject));
+  }
+};
+
 }  // namespace
 
 Run add_plan(CLI::App& app) {
   auto* verb = app.add_subcommand(
       "plan", "What an explain or a circuit with the same flags would cost: evaluations, memory, time");
-  auto options = std::make_shared<ExplainOptions>();
-  auto threads = std::make_shared<std::size_t>(0);
-  auto json = std::make_shared<std::string>();
-  options->add_to(*verb);
-  options->add_circuit_to(*verb);
-  verb->add_option("--threads", *threads, "Threads (default: one per core)")->check(CLI::Range(1, 1024));
-  verb->add_option("--json", *json, "Write the plan as JSON; - is standard output")->type_name("FILE");
+  auto plan = std::make_shared<PlanVerb>();
+  plan->options.add_to(*verb);
+  plan->options.add_circuit_to(*verb);
+  plan->output.add_to(*verb);
+  auto* image = verb->add_subcommand("image", "What an image with the same flags would cost");
+  auto plan_image = std::make_shared<PlanImage>();
+  plan_image->options.add_to(*image);
+  plan_image->output.add_to(*image);
+  verb->get_option("--model")->required(false);  // it stands behind the word image, if that is there
   verb->footer(
       "With --precision a short pilot tells how many draws it may take.\n"
       "Example (`hifi demo --keep demo` makes the files):\n"
       "  hifi plan --model demo/model.json --data demo/data.csv --target y --exact\n"
-      "Example of a circuit:\n"
-      "  hifi plan --model gpt2 --task ioi --heads 9.9,9.6,10.0,7.3,8.6");
-  return [options, threads, json] {
-    const ExplainRequest request = options->request();
-    if (!json->empty() && *json != "-") check_writable(*json);
-    Workers workers(*threads);
-    const Audit audit(request, options->shard(), workers);
-    std::optional<PrecisionPlan> precision;
-    if (audit.precision()) precision = plan_precision(audit, request, workers);
-    const std::string text = plan_json(audit, precision).dump(2) + "\n";
-    if (*json == "-") {
-      fmt::print("{}", text);
-      return;
-    }
-    if (!json->empty()) write_file(*json, text);
-    fmt::print("{}{}\n", plan_text(audit),
-               precision ? precision_text(*precision, audit.plan(), request.precision) : "");
+      "  hifi plan --model gpt2 --task ioi --heads 9.9,9.6,10.0,7.3,8.6\n"
+      "  hifi plan image --model model.onnx --images images --exact --grid 3x3");
+  return [=] {
+    if (image->parsed()) return (*plan_image)();
+    (*plan)();
   };
 }
 

@@ -3,23 +3,25 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <filesystem>
 
-#include "command.h"
+#include "core/files.h"
 #include "hifi/error.h"
 #include "sampling/budget.h"
 #include "sampling/speed.h"
 
 namespace hifi::app {
 
-void RunOptions::add_to(CLI::App& verb, ExplainRequest& r) {
-  auto* exact =
-      verb.add_flag("--exact", r.exact, "All coalitions x all pairs of instance and background row");
-  verb.add_option("--budget", r.budget,
-                  fmt::format("Evaluations of (coalition, draw), default {}, for tree models {}",
-                              kDefaultBudget, kWholeLatticeBudget))
-      ->check(whole_number())
-      ->type_name("N")
-      ->excludes(exact);
+RunWords usual_words() {
+  return {.exact = "All coalitions x all pairs of instance and background row",
+          .budget = fmt::format("Evaluations of (coalition, draw), default {}, for tree models {}",
+                                kDefaultBudget, kWholeLatticeBudget),
+          .per_instance = "A profile of every row of the data, too"};
+}
+
+void RunOptions::add_to(CLI::App& verb, const RunFields& r, const RunWords& words) {
+  auto* exact = verb.add_flag("--exact", r.exact, words.exact);
+  verb.add_option("--budget", r.budget, words.budget)->check(whole_number())->type_name("N")->excludes(exact);
   verb.add_option("--time", r.time,
                   "A budget by what the model manages in this time: 30s, 5m, 2h (other draws at every run)")
       ->type_name("T")
@@ -32,7 +34,7 @@ void RunOptions::add_to(CLI::App& verb, ExplainRequest& r) {
   verb.add_option("--policy", r.policy, "auto, exhaustive or paper")
       ->check(CLI::IsMember({"auto", "exhaustive", "paper"}))
       ->type_name("POLICY");
-  verb.add_flag("--per-instance", r.per_instance, "A profile of every row of the data, too");
+  verb.add_flag("--per-instance", r.per_instance, words.per_instance);
   verb.add_flag(
       "--amortise", r.amortise,
       "With --per-instance beyond 2^n: one search for all rows. Cheaper; its contexts suit the mean");
@@ -48,7 +50,7 @@ void RunOptions::add_to(CLI::App& verb, ExplainRequest& r) {
   verb.add_option("--max-memory", max_memory_, "Refuse to need more (default 4G)")->type_name("SIZE");
 }
 
-void RunOptions::complete(ExplainRequest& request) const {
+void RunOptions::complete(const RunFields& request) const {
   if (!(request.confidence >= 0.5 && request.confidence <= 0.9999)) {  // also NaN
     throw Error(ErrorCode::usage,
                 fmt::format("--confidence {}: must lie between 0.5 and 0.9999", request.confidence));
@@ -88,6 +90,19 @@ Shard RunOptions::shard() const {
       return shard;
   }
   throw Error(ErrorCode::usage, fmt::format("--shard {}: must be I/K with I from 1 to K", shard_));
+}
+
+void check_run_file(const std::string& out, const Shard& shard, const Output& output) {
+  if (shard.count > 1 && (out.empty() || !output.json.empty() || !output.csv.empty())) {
+    throw Error(ErrorCode::usage, "--shard needs --out and gives no profile of its own",
+                "run every shard with its own --out, then `hifi merge` and `hifi decompose`");
+  }
+  if (out.empty()) return;
+  if (is_there(out)) {
+    throw input_error(fmt::format("{}: exists already", out),
+                      "continue it with `hifi resume`, remove it, or choose another name");
+  }
+  check_writable(out);
 }
 
 }  // namespace hifi::app

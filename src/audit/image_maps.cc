@@ -45,11 +45,12 @@ void write_maps(const ImageSubject& s, const std::vector<ImageRecord>& records, 
   std::map<std::string, std::size_t> times;
   for (const ListedImage& image : s.list.images) ++times[image.name];
   for (std::size_t i = 0; i < records.size(); ++i) {
-    const ListedImage& listed = s.list.images[i];
+    const std::size_t image = records[i].image;
+    const ListedImage& listed = s.list.images[image];
     std::string stem = std::filesystem::path(listed.name).stem().string();
     if (times[listed.name] > 1) stem += "." + listed.label;
     std::replace(stem.begin(), stem.end(), '/', '_');
-    const Painted painted = paint_all(s, records[i], i, workers);
+    const Painted painted = paint_all(s, records[i], image, workers);
     const Image file = read_image(listed.path);
     std::vector<Box> boxes;
     for (const Box& box : listed.boxes) boxes.push_back(s.recipe.fit_box(box, file.height, file.width));

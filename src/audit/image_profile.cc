@@ -71,6 +71,7 @@ Profile numbers_of(const RunPlan& plan, std::span<const Coalition> coalitions, c
   judge(scan.features, scan.pairs, verdict);
   Profile profile{
       .players = plan.players, .features = std::move(scan.features), .pairs = std::move(scan.pairs)};
+  profile.widest_interval = widest_interval(profile.features);
   if (!is_complete(plan.players.size(), coalitions.size())) {
     for (FeatureProfile& f : profile.features) f.basis = "searched";
     open_far_ends(profile);
@@ -82,38 +83,48 @@ Profile numbers_of(const RunPlan& plan, std::span<const Coalition> coalitions, c
 // The image is fixed, its fills are the sample.
 RunPlan plan_of_one(const RunPlan& plan) {
   RunPlan one = plan;
+  one.look = 0;
   one.draws = one.instances = plan.draws / plan.instances;
-  one.pairs = plan.exact ? one.draws : 0;
+  one.exact = plan.pairs > 0;  // all fills
+  one.pairs = one.exact ? one.draws : 0;
   one.instance_blocks = std::min<std::size_t>(kBlocks, one.draws);
   one.instance_weights.assign(one.instance_blocks, 0);
   for (std::size_t f = 0; f < one.draws; ++f) ++one.instance_weights[f % one.instance_blocks];
-  one.round_weights = plan.exact ? std::vector<std::uint64_t>{} : one.instance_weights;
+  one.round_weights = one.exact ? std::vector<std::uint64_t>{} : one.instance_weights;
   one.round_blocks = one.round_weights.size();
   if (plan.interval == "population" && one.draws < kSample) one.interval = "montecarlo";
   return one;
 }
 
-}  // namespace
+struct MeanProfile {
+  Profile profile;
+  VerdictOptions verdict;
+};
 
-Profile image_profile(const RunPlan& plan, const std::vector<ImageRecord>& records, const std::string& pairs,
-                      Workers& workers) {
+MeanProfile mean_of(const RunPlan& plan, const std::vector<ImageRecord>& records, const std::string& pairs,
+                    Workers& workers) {
   const ScanOptions options{.tie_tolerance = plan.tie_tolerance, .pairs = parse_pairs(pairs, plan.players)};
   const std::size_t fills = plan.draws / plan.instances;
   const std::vector<Coalition> common = common_coalitions(records);
   Lattice cells = Lattice::zeros(common.size(), plan.instance_blocks, 0, 0);
   cells.draws = plan.draws;
   // Files are often sorted: images go to blocks by a seeded order.
-  const auto order = RandomStream(plan.seed, Purpose::instance_order).permutation(records.size());
-  for (std::size_t position = 0; position < order.size(); ++position) {
+  const auto order = RandomStream(plan.seed, Purpose::instance_order).permutation(plan.rows);
+  for (std::size_t position = 0; position < records.size(); ++position) {
+    const auto record = std::lower_bound(records.begin(), records.end(), order[position],
+                                         [](const ImageRecord& r, std::size_t i) { return r.image < i; });
     const std::size_t block = position % plan.instance_blocks;
-    add_losses(cells, records[order[position]].grids[0], common, fills, [&](std::size_t) { return block; });
+    add_losses(cells, record->grids[0], common, fills, [&](std::size_t) { return block; });
   }
+  if (plan.round_blocks > 0) cells.sums.round = cells.instance;
   Profile profile = start_profile(plan);
   const VerdictOptions verdict = measure(profile, cells.means());
   Profile all = numbers_of(plan, common, cells, options, verdict, workers);
   profile.coverage.exhaustive = is_complete(plan.players.size(), common.size());
   profile.features = std::move(all.features);
   profile.pairs = std::move(all.pairs);
+  profile.widest_interval = all.widest_interval;
+  profile.full_gain = cells.means()[0] - cells.means()[1];  // {} and all come first
   drop_unseen_pairs(profile);
   if (!profile.coverage.exhaustive) {
     profile.warnings.push_back(
@@ -121,8 +132,25 @@ Profile image_profile(const RunPlan& plan, const std::vector<ImageRecord>& recor
                                          "bound, Lmax, S and R are lower bounds",
                                          common.size(), plan.players.size())});
   }
-  if (plan.interval == "montecarlo" && !plan.exact) warn_without_interval(profile, plan);
+  if (plan.interval == "montecarlo" && !plan.exact && profile.features[0].pi.value &&
+      !profile.features[0].pi.low)
+    warn_without_interval(profile, plan);
+  return {std::move(profile), verdict};
+}
 
+}  // namespace
+
+Profile mean_profile(const RunPlan& plan, const std::vector<ImageRecord>& records, const std::string& pairs,
+                     Workers& workers) {
+  return mean_of(plan, records, pairs, workers).profile;
+}
+
+Profile image_profile(const RunPlan& plan, const std::vector<ImageRecord>& records, const std::string& pairs,
+                      Workers& workers) {
+  auto [profile, of_all] = mean_of(plan, records, pairs, workers);
+  const ScanOptions options{.tie_tolerance = plan.tie_tolerance, .pairs = parse_pairs(pairs, plan.players)};
+  const std::size_t fills = plan.draws / plan.instances;
+  const VerdictOptions verdict{.threshold = of_all.threshold, .loss_scale = of_all.loss_scale};
   const RunPlan one = plan_of_one(plan);
   profile.instances.resize(records.size());
   for (std::size_t i = 0; i < records.size(); ++i) {
@@ -131,13 +159,12 @@ Profile image_profile(const RunPlan& plan, const std::vector<ImageRecord>& recor
     alone.draws = one.draws;
     add_losses(alone, own, own.coalitions, fills, [&](std::size_t f) { return f % one.instance_blocks; });
     if (one.round_blocks > 0) alone.sums.round = alone.instance;
-    Profile numbers = numbers_of(one, own.coalitions, alone, options,
-                                 {.threshold = verdict.threshold, .loss_scale = verdict.loss_scale}, workers);
+    Profile numbers = numbers_of(one, own.coalitions, alone, options, verdict, workers);
     std::erase_if(numbers.pairs, [](const PairProfile& p) { return p.contexts_seen == 0; });
     Json details = Json::parse(records[i].details);
     const std::string name = details["image"];
     details.erase("image");
-    profile.instances[i] = {.row = i,
+    profile.instances[i] = {.row = records[i].image,
                             .image = name,
                             .details = details.dump(),
                             .features = std::move(numbers.features),
@@ -182,6 +209,7 @@ ImageSummary summarise(const RunPlan& plan, const std::vector<ImageRecord>& reco
   }
   const Json json = {
       {"images", records.size()},
+      {"of", plan.rows},
       {"calls", calls},
       {"fill", provenance["background"]["description"]},
       {"answer",
@@ -191,8 +219,12 @@ ImageSummary summarise(const RunPlan& plan, const std::vector<ImageRecord>& reco
   std::string text = "\n" + aligned(rows, {true, true, false, false, true, false, false});
   if (records.size() > kShown)
     text += fmt::format("  .. and {} more; --json has all\n", records.size() - kShown);
-  text += fmt::format("  • {} image{}, {:.0f} model calls each; absent patches show {}\n", records.size(),
-                      records.size() == 1 ? "" : "s", static_cast<double>(calls) / count,
+  const std::string which = records.size() < plan.rows ? fmt::format("{} of {} images, as --precision asks",
+                                                                     records.size(), plan.rows)
+                            : records.size() == 1      ? "1 image"
+                                                       : fmt::format("{} images", records.size());
+  text += fmt::format("  • {}, {:.0f} model calls each; absent patches show {}\n", which,
+                      static_cast<double>(calls) / count,
                       provenance["background"]["description"].get<std::string>());
   text += probabilities
               ? fmt::format("  • the model gives the class {:.3f} on the images and {:.3f} on pure fill\n",

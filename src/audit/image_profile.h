@@ -5,14 +5,18 @@
 #include <string>
 #include <vector>
 
-#include "audit/image_run.h"
+#include "audit/image_record.h"
 #include "core/parallel.h"
 #include "hifi/profile.h"
 #include "vocabulary/run_plan.h"
 
 namespace hifi {
 
-// `pairs` as in parse_pairs. Pairs of an image that were never tested are left out.
+// Of the mean loss over images alone. REQUIRES: records in the order of the list
+Profile mean_profile(const RunPlan& plan, const std::vector<ImageRecord>& records, const std::string& pairs,
+                     Workers& workers);
+
+// The same and the images'. `pairs` as in parse_pairs. Pairs of an image that were never tested are left out.
 Profile image_profile(const RunPlan& plan, const std::vector<ImageRecord>& records, const std::string& pairs,
                       Workers& workers);
 

@@ -29,8 +29,11 @@ void for_each_field(Request& r, Visit visit) {
   visit("classes", r.classes);
   visit("link", r.link);
   visit("output", r.output);
+  visit("policy", r.policy);
   visit("exact", r.exact);
   visit("budget", r.budget);
+  visit("time", r.time);
+  visit("precision", r.precision);
   visit("seed", r.seed);
   visit("interval", r.interval);
   visit("confidence", r.confidence);

@@ -28,8 +28,14 @@ struct ImageRequest {
   std::string link;
   std::string output;
 
+  std::string policy = "auto";
   bool exact = false;
   std::optional<std::uint64_t> budget;  // model calls per image
+  std::string time;                     // empty, or like 5m: a budget by what the model manages in this time
+  std::string precision;  // empty, or the widest interval allowed: a number, or like 2% of L({}) - L(all)
+  // Images always have profiles of their own, on coalitions that they share: flags that change nothing.
+  bool per_instance = false;
+  bool amortise = false;
   std::uint64_t seed = 0;
   std::string interval;
   double confidence = .95;

@@ -3,304 +3,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <nlohmann/json.hpp>
-#include <unordered_map>
 
+#include "audit/image_profile.h"
+#include "audit/image_work.h"
 #include "core/interrupt.h"
+#include "core/random.h"
 #include "core/version.h"
 #include "hifi/error.h"
-#include "sampling/search.h"
-#include "vocabulary/cell_store.h"
 #include "vocabulary/lattice_store.h"
 
 namespace hifi {
 
-namespace {
-
-using Json = nlohmann::ordered_json;
-
-std::string record_key(std::size_t image) { return fmt::format("image/{}", image); }
-
-std::size_t phase_of(std::size_t image, std::size_t offsets, std::size_t grid) {
-  return kInstancePhase + image * offsets + grid;
-}
-
-// One image in work.
-class ImageWork {
- public:
-  ImageWork(const ImageSubject& subject, ImageNetwork& network, std::size_t image, Workers& workers)
-      : s_(subject),
-        network_(network),
-        workers_(workers),
-        image_(image),
-        own_(subject.segments(image)),
-        sets_(own_.empty() ? subject.grids : own_),
-        input_(subject.input(image)),
-        reading_(subject.reading),
-        cells_(subject.offsets()),
-        places_(subject.offsets()) {}
-
-  ImageRecord run() {
-    look_at_ends();
-    std::vector<Wanted> wanted;
-    for (std::size_t g = 0; g < s_.offsets(); ++g) {
-      for (const Coalition& c : s_.plans[g].coalitions) wanted.push_back({g, &c});
-    }
-    evaluate(wanted);
-    for (std::size_t g = 0; g < s_.offsets(); ++g) {
-      if (s_.plans[g].kind == PatchPlan::Kind::search) search(g);
-    }
-    const std::vector<double> map = values(0).map(kDefaultMap);
-    const std::vector<Region> regions = find_regions(map, neighbours(sets_[0].patches), kRegions);
-    ask_pairs(strongest(map, kPairedPatches));
-    const Json pairs = ask_regions(regions);
-    return {.grids = cells_, .details = details(map, regions, pairs)};
-  }
-
- private:
-  struct Wanted {
-    std::size_t grid;
-    const Coalition* coalition;
-  };
-
-  std::size_t players(std::size_t grid) const { return sets_[grid].patches.players(); }
-
-  // {} and all are the same pictures under every grid; the class may follow from the answer to all.
-  void look_at_ends() {
-    const std::size_t outputs = network_.outputs();
-    const Coalition none(players(0));
-    const Coalition all = Coalition::full(players(0));
-    std::vector<ImageCall> calls{{sets_[0].mask.get(), &all, 0}};
-    for (std::size_t f = 0; f < s_.fill_draws; ++f) calls.push_back({sets_[0].mask.get(), &none, f});
-    std::vector<double> answers(calls.size() * outputs);
-    network_.answers(input_, calls, answers, workers_);
-    full_.assign(answers.begin(), answers.begin() + static_cast<std::ptrdiff_t>(outputs));
-    empty_.assign(answers.begin() + static_cast<std::ptrdiff_t>(outputs), answers.end());
-    reading_.target = s_.truth[image_].value_or(named_class(full_, reading_.link, reading_.probabilities));
-    std::vector<Reading> at_empty, at_full(s_.fill_draws, reading_(full_));
-    for (std::size_t f = 0; f < s_.fill_draws; ++f)
-      at_empty.push_back(reading_(std::span(empty_).subspan(f * outputs, outputs)));
-    for (std::size_t g = 0; g < s_.offsets(); ++g) {
-      add(g, Coalition(players(g)), at_empty);
-      add(g, Coalition::full(players(g)), at_full);
-    }
-  }
-
-  void add(std::size_t grid, const Coalition& c, std::span<const Reading> readings) {
-    ImageCells& cells = cells_[grid];
-    places_[grid].emplace(c, cells.coalitions.size());
-    cells.coalitions.push_back(c);
-    for (const Reading& r : readings) cells.values.push_back(r.loss);
-    for (const Reading& r : readings) cells.values.push_back(-r.logit);
-  }
-
-  // What is not known yet, in the order asked.
-  void evaluate(std::span<const Wanted> wanted) {
-    std::vector<Wanted> fresh;
-    std::vector<ImageCall> calls;
-    std::vector<std::unordered_map<Coalition, bool, CoalitionHash>> asked(s_.offsets());
-    for (const Wanted& w : wanted) {
-      if (places_[w.grid].contains(*w.coalition) || !asked[w.grid].emplace(*w.coalition, true).second)
-        continue;
-      fresh.push_back(w);
-      for (std::size_t f = 0; f < s_.fill_draws; ++f)
-        calls.push_back({sets_[w.grid].mask.get(), w.coalition, f});
-    }
-    const std::size_t outputs = network_.outputs();
-    std::vector<double> answers(calls.size() * outputs);
-    network_.answers(input_, calls, answers, workers_);
-    std::vector<Reading> readings(s_.fill_draws);
-    for (std::size_t k = 0; k < fresh.size(); ++k) {
-      for (std::size_t f = 0; f < s_.fill_draws; ++f)
-        readings[f] = reading_(std::span(answers).subspan((k * s_.fill_draws + f) * outputs, outputs));
-      add(fresh[k].grid, *fresh[k].coalition, readings);
-    }
-  }
-
-  void evaluate(std::size_t grid, std::span<const Coalition> coalitions) {
-    std::vector<Wanted> wanted;
-    for (const Coalition& c : coalitions) wanted.push_back({grid, &c});
-    evaluate(wanted);
-  }
-
-  // The mean loss, or minus the mean log-odds, over the fills.
-  double mean(std::size_t grid, const Coalition& c, bool logit) const {
-    const std::size_t fills = s_.fill_draws;
-    const double* cell = cells_[grid].values.data() + places_[grid].at(c) * 2 * fills + (logit ? fills : 0);
-    double sum = 0;
-    for (std::size_t f = 0; f < fills; ++f) sum += cell[f];
-    return sum / static_cast<double>(fills);
-  }
-
-  void search(std::size_t grid) {
-    const SearchOptions options{.players = players(grid),
-                                .budget = s_.plans[grid].search,
-                                .seed = s_.request.seed,
-                                .rounding = kImageTies};
-    search_coalitions(options, [&](std::span<const Coalition> wanted) {
-      evaluate(grid, wanted);
-      std::vector<double> losses;
-      for (const Coalition& c : wanted) losses.push_back(mean(grid, c, false));
-      return losses;
-    });
-  }
-
-  PatchValues values(std::size_t grid) const {
-    return patch_values(players(grid), s_.plans[grid], cells_[grid].means(s_.fill_draws), workers_);
-  }
-
-  // Every pair of the strongest patches with all others out and with all others in.
-  void ask_pairs(const std::vector<std::uint32_t>& top) {
-    std::vector<Coalition> wanted;
-    for (std::size_t a = 0; a < top.size(); ++a) {
-      for (std::size_t b = a + 1; b < top.size(); ++b) {
-        wanted.push_back(Coalition(players(0)).with(top[a]).with(top[b]));
-        wanted.push_back(Coalition::full(players(0)).without(top[a]).without(top[b]));
-      }
-    }
-    evaluate(0, wanted);
-  }
-
-  // S and R between regions, of the mixed difference at both ends.
-  Json ask_regions(const std::vector<Region>& regions) {
-    const std::size_t n = players(0);
-    const auto united = [&](std::initializer_list<std::size_t> which, bool out) {
-      Coalition c = out ? Coalition::full(n) : Coalition(n);
-      for (const std::size_t r : which) {
-        for (const std::uint32_t i : regions[r].players) out ? c.erase(i) : c.insert(i);
-      }
-      return c;
-    };
-    std::vector<Coalition> wanted;
-    for (std::size_t a = 0; a < regions.size(); ++a) {
-      for (const bool out : {false, true}) wanted.push_back(united({a}, out));
-      for (std::size_t b = a + 1; b < regions.size(); ++b) {
-        for (const bool out : {false, true}) wanted.push_back(united({a, b}, out));
-      }
-    }
-    evaluate(0, wanted);
-    Json list = Json::array();
-    for (std::size_t a = 0; a < regions.size(); ++a) {
-      for (std::size_t b = a + 1; b < regions.size(); ++b) {
-        const auto reading = [&](bool logit) {
-          const auto loss = [&](const Coalition& c) { return mean(0, c, logit); };
-          const double at_empty = loss(united({a}, false)) + loss(united({b}, false)) -
-                                  loss(united({a, b}, false)) - loss(Coalition(n));
-          const double at_full = loss(united({a}, true)) + loss(united({b}, true)) -
-                                 loss(Coalition::full(n)) - loss(united({a, b}, true));
-          return Json{{"S", std::max({0.0, at_empty, at_full})},
-                      {"R", std::max({0.0, -at_empty, -at_full})},
-                      {"at_empty", at_empty},
-                      {"at_full", at_full}};
-        };
-        Json pair = {{"regions", {a, b}}};
-        pair.update(reading(false));
-        pair["logit"] = reading(true);
-        list.push_back(pair);
-      }
-    }
-    return list;
-  }
-
-  // What the model says to the image, or to nothing but fill (the mean over fills).
-  Json answer(std::span<const double> outputs) const {
-    const std::size_t width = network_.outputs();
-    const auto count = static_cast<double>(outputs.size() / width);
-    double probability = 0;
-    double logit = 0;
-    for (std::size_t at = 0; at < outputs.size(); at += width) {
-      const auto one = outputs.subspan(at, width);
-      probability += reading_.probability(one).value_or(0) / count;
-      logit += reading_(one).logit / count;
-    }
-    const bool known = reading_.probability(outputs.first(width)).has_value();
-    return {
-        {"probability", known ? Json(probability) : Json(nullptr)},
-        {"logit", logit},
-        {"class", s_.class_name(named_class(outputs.first(width), reading_.link, reading_.probabilities))}};
-  }
-
-  std::string details(const std::vector<double>& map, const std::vector<Region>& regions,
-                      const Json& pairs) const {
-    const ListedImage& listed = s_.list.images[image_];
-    const auto names = [&](const std::vector<std::uint32_t>& list) {
-      Json result = Json::array();
-      for (const std::uint32_t i : list) result.push_back(s_.players[i]);
-      return result;
-    };
-    std::uint64_t calls = 1;  // the image itself is shown once
-    for (std::size_t g = 0; g < s_.offsets(); ++g)
-      calls += (cells_[g].coalitions.size() - (g == 0 ? 1 : 2)) * s_.fill_draws;
-    Json result = {{"image", listed.name},
-                   {"class", s_.class_name(reading_.target)},
-                   {"label", listed.label.empty() ? Json(nullptr) : Json(listed.label)},
-                   {"calls", calls},
-                   {"answer", {{"image", answer(full_)}, {"fill", answer(empty_)}}},
-                   {"map", {{"name", kDefaultMap}, {"values", map}}},
-                   {"regions", Json::array()},
-                   {"region_pairs", pairs}};
-    for (const Region& r : regions)
-      result["regions"].push_back({{"seed", s_.players[r.seed]}, {"players", names(r.players)}});
-    return result.dump(-1, ' ', false, Json::error_handler_t::replace);
-  }
-
-  const ImageSubject& s_;
-  ImageNetwork& network_;
-  Workers& workers_;
-  std::size_t image_;
-  std::vector<PatchSet> own_;
-  const std::vector<PatchSet>& sets_;
-  ImageInput input_;
-  ClassReading reading_;
-  std::vector<double> full_, empty_;  // raw answers
-  std::vector<ImageCells> cells_;
-  std::vector<std::unordered_map<Coalition, std::size_t, CoalitionHash>> places_;
-};
-
-void save(RunFile& file, std::size_t image, std::size_t offsets, const ImageRecord& record,
-          std::size_t width) {
-  file.commit([&] {
-    for (std::size_t g = 0; g < offsets; ++g) {
-      const ImageCells& cells = record.grids[g];
-      for (std::size_t k = 0; k < cells.coalitions.size(); ++k)
-        file.put_cell(phase_of(image, offsets, g), k, cells.coalitions[k],
-                      std::span(cells.values).subspan(k * width, width));
-    }
-    file.put_text(record_key(image), record.details);
-  });
-}
-
-ImageCells read_cells(const RunFile& file, std::size_t phase, std::size_t players, std::size_t width) {
-  ImageCells cells;
-  file.for_each_cell(phase, players, width, [&](const Coalition& c, std::span<const double> values) {
-    cells.coalitions.push_back(c);
-    cells.values.insert(cells.values.end(), values.begin(), values.end());
-  });
-  const bool sane = cells.coalitions.size() >= 2 && cells.coalitions[0].count() == 0 &&
-                    cells.coalitions[1].count() == players;
-  if (!sane)
-    throw input_error(fmt::format("{}: the run file lacks cells of an image", file.path()),
-                      "compute it again");
-  return cells;
-}
-
-}  // namespace
-
-PatchVocabulary ImageCells::means(std::size_t fills) const {
-  PatchVocabulary vocabulary{.coalitions = coalitions};
-  for (std::size_t k = 0; k < coalitions.size(); ++k) {
-    double sums[2] = {0, 0};
-    for (std::size_t v = 0; v < 2 * fills; ++v) sums[v / fills] += values[k * 2 * fills + v];
-    vocabulary.losses.push_back(sums[0] / static_cast<double>(fills));
-    vocabulary.logits.push_back(sums[1] / static_cast<double>(fills));
-  }
-  return vocabulary;
-}
-
-RunPlan image_plan(const ImageSubject& s) {
+RunPlan image_plan(const ImageSubject& s, std::size_t look) {
   constexpr std::size_t kBlocks = 32;
   constexpr std::size_t kPopulation = 20;  // images from which on they are taken as a sample
+  constexpr std::size_t kFirstLook = 32;
   RunPlan plan;
   plan.version = version();
   plan.players = s.players;
@@ -312,16 +29,24 @@ RunPlan image_plan(const ImageSubject& s) {
   plan.provenance = s.provenance;
   plan.policy = "images";
   plan.seed = s.request.seed;
-  plan.evaluations = s.calls();
+  plan.evaluations = s.budget;
+  plan.look = look;
+  plan.shard = s.shard.index;
+  plan.shards = s.shard.count;
   plan.search.coalitions = s.offsets();  // grids of an image
-  plan.rows = plan.instances = s.images();
-  plan.draws = s.images() * s.fill_draws;
-  plan.exact = s.all_fills;
-  plan.pairs = s.all_fills ? plan.draws : 0;
-  plan.instance_blocks = std::min(kBlocks, s.images());
+  plan.rows = s.images();
+  plan.instances = look == 0 ? plan.rows : std::min<std::uint64_t>(plan.rows, kFirstLook << (look - 1));
+  plan.draws = plan.instances * s.fill_draws;
+  plan.exact = s.all_fills && plan.instances == plan.rows;
+  plan.pairs = s.all_fills ? plan.rows * s.fill_draws : 0;
+  plan.instance_blocks = std::min<std::size_t>(kBlocks, plan.instances);
   plan.instance_weights.assign(plan.instance_blocks, 0);
-  for (std::size_t i = 0; i < s.images(); ++i)
+  for (std::size_t i = 0; i < plan.instances; ++i)
     plan.instance_weights[i % plan.instance_blocks] += s.fill_draws;
+  if (plan.instances < plan.rows) {  // some images of those given are draws of them
+    plan.round_blocks = plan.instance_blocks;
+    plan.round_weights = plan.instance_weights;
+  }
   plan.background_blocks = 1;
   plan.background_weights = {plan.draws};
   plan.population = Population::instances;
@@ -336,49 +61,106 @@ RunPlan image_plan(const ImageSubject& s) {
   return plan;
 }
 
-std::vector<ImageRecord> run_images(const ImageSubject& s, RunFile* file, Workers& workers,
-                                    const Progress::Listener& listener) {
-  const std::size_t width = 2 * s.fill_draws;
-  ImageNetwork network(*s.model.network, s.recipe.channels_first);
-  std::vector<ImageRecord> records(s.images());
-  std::vector<bool> done(s.images());
-  for (std::size_t i = 0; i < s.images() && file != nullptr; ++i) {
-    const auto text = file->text(record_key(i));
-    if (!text) continue;
-    records[i].details = *text;
-    for (std::size_t g = 0; g < s.offsets(); ++g) {
-      const std::size_t players = s.grids.empty() ? s.players.size() : s.grids[g].patches.players();
-      records[i].grids.push_back(read_cells(*file, phase_of(i, s.offsets(), g), players, width));
-    }
-    done[i] = true;
+std::vector<std::size_t> audited_images(const RunPlan& plan) {
+  std::vector<std::size_t> images;
+  if (plan.look > 0) {
+    const auto order = RandomStream(plan.seed, Purpose::instance_order).permutation(plan.rows);
+    images.assign(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(plan.instances));
+    return images;
   }
-  const auto already = static_cast<std::uint64_t>(std::count(done.begin(), done.end(), true));
-  Progress progress(s.images() * s.calls(), already * s.calls(), listener);
-  for (std::size_t i = 0; i < s.images(); ++i) {
-    if (done[i]) continue;
-    check_interrupt();
-    try {
-      records[i] = ImageWork(s, network, i, workers).run();
-    } catch (const Error& error) {
-      throw Error(error.code(), fmt::format("{}: {}", s.list.images[i].name, error.what()), error.hint());
+  for (std::size_t i = plan.begin_image(); i < plan.end_image(); ++i) images.push_back(i);
+  return images;
+}
+
+namespace {
+
+// The images of a run that are finished, and what finishes the others.
+class ImageRun {
+ public:
+  ImageRun(const ImageSubject& subject, RunFile* file, Workers& workers, const Progress::Listener& listener)
+      : s_(subject),
+        file_(file),
+        workers_(workers),
+        network_(*subject.model.network, subject.recipe.channels_first),
+        store_(subject.offsets(), subject.fill_draws),
+        done_(subject.images()),
+        progress_(subject.own_images() * subject.calls(), 0, listener) {
+    for (std::size_t g = 0; g < s_.offsets(); ++g)
+      players_.push_back(s_.grids.empty() ? s_.players.size() : s_.grids[g].patches.players());
+  }
+
+  // Until the images of the plan are there.
+  void finish(const RunPlan& plan) {
+    for (const std::size_t image : audited_images(plan)) {
+      if (done_[image]) continue;
+      add(image);
+      progress_.advance(s_.calls());
     }
-    if (file != nullptr) save(*file, i, s.offsets(), records[i], width);
-    progress.advance(s.calls());
+    std::sort(records.begin(), records.end(),
+              [](const ImageRecord& a, const ImageRecord& b) { return a.image < b.image; });
+  }
+
+  std::vector<ImageRecord> records;
+
+ private:
+  void add(std::size_t image) {
+    std::optional<ImageRecord> record;
+    if (file_ != nullptr) record = store_.read(*file_, image, players_);
+    if (!record) {
+      check_interrupt();
+      record = audit(image);
+      if (file_ != nullptr) store_.save(*file_, image, *record);
+    }
+    records.push_back(std::move(*record));
+    done_[image] = true;
+  }
+
+  ImageRecord audit(std::size_t image) {
+    try {
+      return audit_image(s_, network_, image, workers_);
+    } catch (const Error& error) {
+      throw Error(error.code(), fmt::format("{}: {}", s_.list.images[image].name, error.what()),
+                  error.hint());
+    }
+  }
+
+  const ImageSubject& s_;
+  RunFile* file_;
+  Workers& workers_;
+  ImageNetwork network_;
+  ImageStore store_;
+  std::vector<std::size_t> players_;  // of each grid
+  std::vector<bool> done_;
+  Progress progress_;
+};
+
+}  // namespace
+
+std::vector<ImageRecord> run_images(const ImageSubject& s, RunPlan& plan, RunFile* file, Workers& workers,
+                                    const Progress::Listener& listener) {
+  ImageRun run(s, file, workers, listener);
+  for (;;) {
+    run.finish(plan);
+    if (plan.look == 0 || plan.instances == plan.rows) break;
+    if (Precision::parse(s.request.precision).is_met(mean_profile(plan, run.records, "none", workers))) break;
+    plan = image_plan(s, plan.look + 1);
+    if (file != nullptr) file->commit([&] { file->put_text("plan", plan.to_json()); });
   }
   if (file != nullptr) file->commit([&] { file->put_text("position", kDone); });
-  return records;
+  return std::move(run.records);
 }
 
 std::vector<ImageRecord> read_images(const RunFile& file, const RunPlan& plan) {
-  const std::size_t fills = plan.draws / plan.instances;
+  const ImageStore store(plan.search.coalitions, plan.draws / plan.instances);
+  const std::size_t players[] = {plan.players.size()};
   std::vector<ImageRecord> records;
-  for (std::size_t i = 0; i < plan.instances; ++i) {
-    const auto text = file.text(record_key(i));
-    if (!text || !Json::accept(*text))
+  std::vector<std::size_t> images = audited_images(plan);
+  std::sort(images.begin(), images.end());
+  for (const std::size_t i : images) {
+    auto record = store.read(file, i, players);
+    if (!record)
       throw input_error(fmt::format("{}: the run file lacks image {}", file.path(), i), "compute it again");
-    records.push_back(
-        {.grids = {read_cells(file, phase_of(i, plan.search.coalitions, 0), plan.players.size(), 2 * fills)},
-         .details = *text});
+    records.push_back(std::move(*record));
   }
   return records;
 }

@@ -1,10 +1,9 @@
 // The run of an audit of images: image by image, each kept in the run file when it is finished.
 #pragma once
 
-#include <functional>
-#include <string>
 #include <vector>
 
+#include "audit/image_record.h"
 #include "audit/image_subject.h"
 #include "core/progress.h"
 #include "vocabulary/run_file.h"
@@ -12,27 +11,20 @@
 
 namespace hifi {
 
-// The cells of one grid of an image: for every coalition the loss at each fill, then minus the log-odds at
-// each fill.
-struct ImageCells {
-  std::vector<Coalition> coalitions;  // {} and all first
-  std::vector<double> values;         // coalitions x (2 fills)
+// All that defines the run and its analysis. `look` as in RunPlan: look k of a run with a precision has
+// 32, 64, .. images.
+RunPlan image_plan(const ImageSubject& subject, std::size_t look = 0);
 
-  PatchVocabulary means(std::size_t fills) const;
-};
+// The images of a run, in the order in which they are audited. They are taken by a seeded order where not
+// all may be, because files are often sorted; a shard has a stretch of the list.
+std::vector<std::size_t> audited_images(const RunPlan& plan);
 
-struct ImageRecord {
-  std::vector<ImageCells> grids;
-  std::string details;  // JSON: the class, the answers, the map, the regions
-};
-
-// All that defines the run and its analysis.
-RunPlan image_plan(const ImageSubject& subject);
-
-// Runs to the end; with a file, from the first image that it lacks. Throws Error(interrupted), Error(model):
-// what was finished is in the file then.
-std::vector<ImageRecord> run_images(const ImageSubject& subject, RunFile* file, Workers& workers,
-                                    const Progress::Listener& listener);
+// Runs to the end; with a file, from the first image that it lacks. A run with a precision goes on to the
+// next look until it is met or all images are audited, and changes the plan (also in the file). Throws
+// Error(interrupted), Error(model): what was finished is in the file then. Records are in the order of the
+// list.
+std::vector<ImageRecord> run_images(const ImageSubject& subject, RunPlan& plan, RunFile* file,
+                                    Workers& workers, const Progress::Listener& listener);
 
 // A finished run; the first grid of every image alone.
 std::vector<ImageRecord> read_images(const RunFile& file, const RunPlan& plan);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "audit/audit.h"
 #include "audit/image_request.h"
 #include "audit/patch_values.h"
 #include "core/parallel.h"
@@ -28,6 +29,8 @@ struct ImageModel {
   std::string hash;
   bool probabilities = false;       // as far as the file says
   std::vector<std::string> labels;  // of the classes, as far as the file says
+  std::string made_by;              // the operator that gives the output; empty: the file does not tell
+  bool linear = false;              // a linear layer: its output has no range
 };
 
 // Patches of one offset with their masks. Of a grid they serve every image.
@@ -53,7 +56,10 @@ struct ImageSubject {
   bool all_fills = true;                          // every fill that exists is used
   ClassReading reading;                           // but the class
   std::vector<std::optional<std::size_t>> truth;  // of each image; absent: the class that the model names
-  double seconds_per_call = 0;
+  std::string outputs;                            // how they are read, and why
+  double calls_per_second = 0;
+  std::uint64_t budget = 0;  // model calls per image
+  Shard shard;
 
   std::uint64_t bytes = 0;
   std::vector<Warning> warnings;
@@ -61,6 +67,10 @@ struct ImageSubject {
   std::string provenance;  // JSON
 
   std::size_t images() const { return list.images.size(); }
+  // Of the shard.
+  std::size_t own_images() const {
+    return images() * shard.index / shard.count - images() * (shard.index - 1) / shard.count;
+  }
   std::size_t offsets() const { return plans.size(); }
   // Model calls per image, at most.
   std::uint64_t calls() const;
@@ -81,10 +91,10 @@ inline constexpr std::size_t kChosenLater = kPairedPatches * (kPairedPatches - 1
 
 inline constexpr double kImageTies = 5e-5;  // of networks: shares of max|L| below which contexts tie
 
-// Throws Error: usage, input (does not fit), model (fails or is non-deterministic).
-ImageSubject open_image_subject(const ImageRequest& request, Workers& workers);
-// The same with a network that is in memory already.
-ImageSubject open_image_subject(const ImageRequest& request, ImageModel model, Workers& workers);
+// Throws Error: usage, input (does not fit), model (fails or is non-deterministic). `budget` is that of a run
+// that goes on: a machine may be faster another time.
+ImageSubject open_image_subject(const ImageRequest& request, Workers& workers, const Shard& shard = {},
+                                const std::optional<std::uint64_t>& budget = {});
 
 // ONNX or TorchScript, for inputs of the recipe's shape.
 ImageModel open_image_model(const ImageRequest& request, const std::optional<Recipe>& recipe);

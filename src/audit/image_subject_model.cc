@@ -8,7 +8,9 @@
 #include "audit/image_subject_parts.h"
 #include "core/files.h"
 #include "core/hash.h"
+#include "core/random.h"
 #include "hifi/error.h"
+#include "sampling/speed.h"
 
 namespace hifi {
 
@@ -32,6 +34,68 @@ std::size_t class_number(const ImageSubject& s, const std::string& text, const s
   throw input_error(fmt::format("{}: the model has no class \"{}\", its classes are 0 to {}", place, text,
                                 class_count(s) - 1),
                     known);
+}
+
+std::vector<Coalition> probe_coalitions(std::size_t players, std::size_t rows) {
+  std::vector<Coalition> list{Coalition::full(players), Coalition(players)};
+  RandomStream random(0, Purpose::probe);
+  while (list.size() < rows) {
+    Coalition c(players);
+    for (std::size_t i = 0; i < players; ++i) {
+      if (random.uniform() < .5) c.insert(i);
+    }
+    list.push_back(c);
+  }
+  return list;
+}
+
+// Calls per second on all threads. A run that is given a time is worth a longer look.
+double time_calls(ImageNetwork& network, const ImageInput& input, const std::vector<ImageCall>& calls,
+                  const std::string& time, Workers& workers) {
+  constexpr double kProbe = .05;  // of the time
+  const double seconds = time.empty() ? 0 : std::min(1.0, kProbe * parse_time(time));
+  std::vector<ImageCall> all;
+  for (std::size_t t = 0; t < workers.threads(); ++t) all.insert(all.end(), calls.begin(), calls.end());
+  std::vector<double> answers(all.size() * network.outputs());
+  if (workers.threads() > 1)
+    network.answers(input, all, answers, workers);  // opens a session for each thread
+  double done = 0;
+  double took = 0;
+  const auto start = std::chrono::steady_clock::now();
+  do {
+    network.answers(input, all, answers, workers);
+    done += static_cast<double>(all.size());
+    took = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  } while (took < seconds);
+  return done / std::max(took, 1e-9);
+}
+
+// Are the outputs probabilities? The word of the user, that of the file, or what the first answers look like.
+void read_outputs(ImageSubject& s, std::span<const double> answers) {
+  const auto is_share = [](double x) { return x >= -1e-6 && x <= 1 + 1e-6; };
+  const bool shares = std::all_of(answers.begin(), answers.end(), is_share);
+  const bool declared = s.model.probabilities || s.model.made_by == "Softmax" || s.model.made_by == "Sigmoid";
+  s.reading.probabilities = s.reading.link == Link::none && (declared || (shares && !s.model.linear));
+  if (s.reading.link != Link::none) {
+    s.outputs = fmt::format("{} of them, as --link says", s.request.link);
+  } else if (declared) {
+    s.outputs = s.model.made_by.empty() ? "probabilities, as the file says"
+                                        : fmt::format("probabilities, made by {}", s.model.made_by);
+  } else if (s.reading.probabilities) {
+    s.outputs = "taken as probabilities: they lie in 0..1";
+    s.warnings.push_back(
+        {"outputs_assumed",
+         "the model does not say that its outputs are probabilities; they are taken as such because the "
+         "first answers lie in 0..1. If they are logits, say --link sigmoid or softmax"});
+  } else {
+    s.outputs = s.model.linear ? fmt::format("as they are: {}, a linear layer, makes them", s.model.made_by)
+                               : "as they are: they are no probabilities";
+    if (s.model.linear && s.reading.needs_probabilities()) {
+      throw input_error(fmt::format("{}: {}, a linear layer, makes its outputs: they are no probabilities",
+                                    s.request.model, s.model.made_by),
+                        "say with --link softmax or --link sigmoid how outputs become probabilities");
+    }
+  }
 }
 
 }  // namespace
@@ -73,31 +137,26 @@ void check_input(const ImageSubject& s) {
       "check size, channels and layout of the recipe");
 }
 
-// The first image as it is and as pure fill, twice: is the model deterministic, how long does it take, are
-// its outputs probabilities?
+// Pictures of the first image: as it is, as pure fill, and as many others as fill a batch, since a batch
+// costs the same with them.
 void try_model(ImageSubject& s, Workers& workers) {
   ImageNetwork network(*s.model.network, s.recipe.channels_first);
   const ImageInput input = s.input(0);
   const std::vector<PatchSet> own = s.segments(0);
   const PatchMask& mask = *(own.empty() ? s.grids : own)[0].mask;
-  const Coalition none(mask.players());
-  const Coalition all = Coalition::full(mask.players());
-  const std::vector<ImageCall> calls{{&mask, &none, 0}, {&mask, &all, 0}};
+  const std::vector<Coalition> shown = probe_coalitions(mask.players(), s.model.network->info().rows);
+  std::vector<ImageCall> calls;
+  for (const Coalition& c : shown) calls.push_back({&mask, &c, 0});
   std::vector<double> first(calls.size() * network.outputs()), second(first.size());
   network.answers(input, calls, first, workers);
-  const auto start = std::chrono::steady_clock::now();
   network.answers(input, calls, second, workers);
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-  const std::size_t rows = s.model.network->info().rows;  // a batch costs what a full one costs
-  s.seconds_per_call = took.count() / static_cast<double>((calls.size() + rows - 1) / rows * rows);
   if (first != second) {
     throw model_error(fmt::format("{}: is not deterministic: {} twice, {:.9g} and {:.9g}", s.request.model,
                                   s.list.images[0].name, first[0], second[0]));
   }
-  const auto is_share = [](double x) { return x >= -1e-6 && x <= 1 + 1e-6; };
-  s.reading.probabilities = s.reading.link == Link::none &&
-                            (s.model.probabilities || std::all_of(first.begin(), first.end(), is_share));
+  read_outputs(s, first);
   s.reading(std::span(first).first(network.outputs()));  // no probability where one is needed: now, not later
+  s.calls_per_second = time_calls(network, input, calls, s.request.time, workers);
 }
 
 ImageModel open_image_model(const ImageRequest& request, const std::optional<Recipe>& recipe) {
@@ -115,7 +174,9 @@ ImageModel open_image_model(const ImageRequest& request, const std::optional<Rec
           .format = torch ? "torchscript" : "onnx",
           .hash = hex_hash(content),
           .probabilities = opened.probabilities,
-          .labels = std::move(opened.labels)};
+          .labels = std::move(opened.labels),
+          .made_by = std::move(opened.made_by),
+          .linear = opened.linear};
 }
 
 }  // namespace hifi

@@ -43,13 +43,24 @@ std::string text_at(const Column& column, std::size_t row) {
   return std::isnan(value) ? "" : column.dictionary[static_cast<std::size_t>(value)];
 }
 
+Table read_labels(const std::string& path) {
+  try {
+    Table table = read_table(path, {.text_columns = {"image", "label"}});
+    table.require("image");
+    table.require("label");
+    return table;
+  } catch (const Error& error) {
+    throw Error(error.code(), error.what(),
+                error.hint().empty() ? "labels have the columns image, label and, for boxes, x, y, w, h"
+                                     : error.hint());
+  }
+}
+
 // The columns of a table of labels.
 class LabelTable {
  public:
   explicit LabelTable(const std::string& path)
-      : table_(read_table(path, {.text_columns = {"image", "label"}})),
-        image_(table_.require("image")),
-        label_(table_.require("label")) {
+      : table_(read_labels(path)), image_(table_.require("image")), label_(table_.require("label")) {
     for (const char* side : {"x", "y", "w", "h"}) {
       if (table_.find(side) != nullptr) box_.push_back(&table_.require_number(side));
     }
@@ -73,7 +84,7 @@ class LabelTable {
     return name;
   }
   // A row without numbers has no box.
-  void add_box(std::size_t row, std::vector<Box>& boxes) const {
+  void add_box(std::size_t row, ListedImage& image) const {
     if (box_.empty()) return;
     const auto side = [&](std::size_t k) { return box_[k]->values[row]; };
     std::size_t given = 0;
@@ -82,7 +93,8 @@ class LabelTable {
     if (given < 4 || !(side(2) > 0) || !(side(3) > 0)) {
       throw input_error(fmt::format("{}: the box is incomplete or has no size", place(row)));
     }
-    boxes.push_back({side(0), side(1), side(2), side(3)});
+    image.boxes.push_back({side(0), side(1), side(2), side(3)});
+    image.box_places.push_back(place(row));
   }
 
  private:
@@ -125,7 +137,7 @@ ImageList list_images(const std::string& images, const std::string& labels) {
     }
     const auto [place, fresh] = places.try_emplace({name, label}, list.images.size());
     if (fresh) list.images.push_back({.name = name, .path = path, .label = label, .place = table.place(row)});
-    table.add_box(row, list.images[place->second].boxes);
+    table.add_box(row, list.images[place->second]);
   }
   for (const std::string& name : names) list.unlabelled += named.contains(name) ? 0 : 1;
   if (list.images.empty()) {
@@ -136,13 +148,14 @@ ImageList list_images(const std::string& images, const std::string& labels) {
 }
 
 void check_boxes(const ListedImage& listed, const Image& image) {
-  for (const Box& box : listed.boxes) {
+  for (std::size_t k = 0; k < listed.boxes.size(); ++k) {
+    const Box& box = listed.boxes[k];
     // Half a pixel: boxes are often rounded.
     if (box.x < -.5 || box.y < -.5 || box.x + box.width > static_cast<double>(image.width) + .5 ||
         box.y + box.height > static_cast<double>(image.height) + .5) {
       throw input_error(fmt::format(
           "{}: the box {:g},{:g},{:g},{:g} (x,y,w,h) reaches out of {}, which has {} x {} pixels",
-          listed.place, box.x, box.y, box.width, box.height, listed.name, image.width, image.height));
+          listed.box_places[k], box.x, box.y, box.width, box.height, listed.name, image.width, image.height));
     }
   }
 }

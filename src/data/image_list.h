@@ -13,7 +13,8 @@ struct ListedImage {
   std::string path;
   std::string label;  // as in the table; empty without one
   std::vector<Box> boxes;
-  std::string place;  // of its first row, for messages
+  std::vector<std::string> box_places;  // of their rows, for messages
+  std::string place;                    // of its first row
 };
 
 struct ImageList {

@@ -63,7 +63,7 @@ Reading ClassReading::operator()(std::span<const double> outputs) const {
   const bool one = outputs.size() == 1;
   const double own = outputs[one ? 0 : target];
   if (link == Link::none && !probabilities) {
-    if (measure != ClassMeasure::probability && measure != ClassMeasure::logit) {
+    if (needs_probabilities()) {
       throw input_error(fmt::format("the model answered {:g}, which is no probability", own),
                         "say with --link softmax or --link sigmoid how outputs become probabilities");
     }

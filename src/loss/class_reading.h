@@ -39,6 +39,9 @@ struct ClassReading {
   // Of the class, after the link; absent where outputs are no probabilities.
   std::optional<double> probability(std::span<const double> outputs) const;
   std::optional<double> range() const;
+  bool needs_probabilities() const {
+    return measure != ClassMeasure::probability && measure != ClassMeasure::logit;
+  }
 };
 
 // The class that the outputs name: the largest, the first of ties; of one output class 1 above one half (or

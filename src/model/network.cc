@@ -45,7 +45,9 @@ OpenedNetwork open_onnx_network(const std::string& content, const NetworkOptions
   return {.network = open("backend_onnx", "the Python package openvino",
                           onnx::cut_to(content, document, output.tensor, options.path), options),
           .probabilities = output.probabilities,
-          .labels = output.labels};
+          .labels = output.labels,
+          .made_by = output.made_by,
+          .linear = output.linear};
 }
 
 OpenedNetwork open_torch_network(const std::string& content, const NetworkOptions& options) {

@@ -67,6 +67,8 @@ struct OpenedNetwork {
   std::unique_ptr<Network> network;
   bool probabilities = false;       // its output, as far as the file says
   std::vector<std::string> labels;  // of the classes, as far as the file says
+  std::string made_by;              // the operator that gives the output; empty: the file does not tell
+  bool linear = false;              // a linear layer: its output has no range
 };
 
 // Throws Error(input) that names --batch if a session of so many bytes is more than the options allow.

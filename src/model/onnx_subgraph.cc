@@ -36,6 +36,29 @@ bool speaks_of_probabilities(const Graph& graph, const Value& output) {
          (is_ml(node, "LinearClassifier") && node->outputs.size() > 1 && node->outputs[1] == output.name);
 }
 
+// The node that makes the values of a tensor: what only moves them is left out.
+const Node* maker(const Graph& graph, std::string_view tensor) {
+  constexpr std::size_t kMostMoves = 16;
+  const Node* node = producer(graph, tensor);
+  for (std::size_t k = 0; k < kMostMoves && node != nullptr; ++k) {
+    static const Names kMoves = {"Identity", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Cast", "Dropout"};
+    if (!kMoves.contains(node->op) || node->inputs.empty()) break;
+    node = producer(graph, node->inputs[0]);
+  }
+  return node;
+}
+
+bool is_linear(const Graph& graph, const Node* node) {
+  if (node == nullptr || !node->domain.empty()) return false;
+  if (node->op == "Gemm" || node->op == "MatMul" || node->op == "Conv") return true;
+  // A bias: one side is a constant, or the other a linear layer.
+  return node->op == "Add" && std::ranges::any_of(node->inputs, [&](const std::string& input) {
+           const Node* before = producer(graph, input);
+           return graph.find_initialiser(input) != nullptr ||
+                  (before != nullptr && (before->op == "MatMul" || before->op == "Conv"));
+         });
+}
+
 bool is_real(const Value& output) {
   return output.kind == Value::Kind::tensor &&
          (output.type == Element::float32 || output.type == Element::float64 ||
@@ -227,6 +250,10 @@ ChosenOutput choose_output(const Graph& graph, const std::string& wanted, const 
              value->type == Element::text) {
     throw input_error(fmt::format("{}: output \"{}\" holds no numbers", path, shown(value->name)),
                       fmt::format("choose another with --output: {}", names));
+  }
+  if (const Node* made_by = maker(graph, chosen.tensor); made_by != nullptr) {
+    chosen.made_by = made_by->op;
+    chosen.linear = is_linear(graph, made_by);
   }
   if (chosen.labels.empty() && chosen.probabilities) chosen.labels = picked_labels(graph, path);
   return chosen;

@@ -15,6 +15,8 @@ struct ChosenOutput {
   std::string tensor;               // the value to compute; not the map that a ZipMap makes of it
   bool probabilities = false;       // one per class, as far as the file says
   std::vector<std::string> labels;  // of the classes, empty if the file has none
+  std::string made_by;              // the operator that gives the values, reshaping and copying left out
+  bool linear = false;              // they are weighted sums and a bias, which no range bounds
 };
 
 // `wanted` is a name or an index from 0. Without it: the only output, or the one with probabilities, or the

@@ -8,7 +8,7 @@ namespace hifi {
 
 namespace {
 
-constexpr std::size_t kLeastSide = 224;
+constexpr std::size_t kLeastSide = 448;
 constexpr double kStrongest = .75;  // of the colour, so that the image is seen below it
 
 using Colour = std::array<double, 3>;
@@ -30,8 +30,11 @@ void frame(Image& picture, const Box& box, double scale) {
     pixel[0] = pixel[1] = 255;
     pixel[2] = 0;
   };
-  for (std::size_t x = left; x <= right; ++x) mark(top, x), mark(bottom, x);
-  for (std::size_t y = top; y <= bottom; ++y) mark(y, left), mark(y, right);
+  // Two pixels wide, inwards.
+  const std::size_t top2 = std::min(top + 1, bottom), bottom2 = std::max(bottom, top + 1) - 1;
+  const std::size_t left2 = std::min(left + 1, right), right2 = std::max(right, left + 1) - 1;
+  for (std::size_t x = left; x <= right; ++x) mark(top, x), mark(top2, x), mark(bottom2, x), mark(bottom, x);
+  for (std::size_t y = top; y <= bottom; ++y) mark(y, left), mark(y, left2), mark(y, right2), mark(y, right);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "core/random.h"
+#include "sampling/paper_policy.h"
 
 namespace hifi {
 
@@ -39,6 +40,16 @@ void add_chain(PatchPlan& plan, std::size_t players, std::vector<std::uint32_t> 
     if (k > 0) plan.coalitions.push_back(prefix);
   }
   plan.chains.push_back(std::move(order));
+}
+
+void add_diamonds(PatchPlan& plan, std::size_t players, std::size_t most, std::uint64_t seed) {
+  plan.kind = PatchPlan::Kind::paper;
+  const PaperRun run =
+      run_paper_policy({.players = players, .seed = seed}, most,
+                       [](std::span<const Coalition> wanted) { return std::vector<double>(wanted.size()); });
+  for (const Coalition& c : run.coalitions) {
+    if (c != plan.coalitions[0] && c != plan.coalitions[1]) plan.coalitions.push_back(c);
+  }
 }
 
 std::vector<double> shapley(std::size_t players, const Places& places, std::span<const double> losses) {
@@ -79,20 +90,30 @@ std::vector<double> over_contexts(std::size_t players, const Places& places,
 
 }  // namespace
 
+bool is_search(std::size_t players, std::uint64_t most) {
+  const bool all = players < 40 && std::uint64_t{1} << players <= most;
+  return !all && 2 * players + 2 > most / 2;
+}
+
 PatchPlan plan_patches(std::size_t players, std::size_t most, std::size_t apart, std::uint64_t seed,
-                       std::size_t grid) {
+                       std::size_t grid, PatchPolicy policy) {
   PatchPlan plan{.coalitions = {Coalition(players), Coalition::full(players)}};
+  if (policy == PatchPolicy::paper) {
+    const std::uint64_t own = RandomStream(seed, Purpose::image_chains, grid << 32).next_u64();
+    add_diamonds(plan, players, most - apart, own);
+    return plan;
+  }
   if (players < 40 && std::uint64_t{1} << players <= most) {
     add_all(plan, players);
     return plan;
   }
-  const std::size_t ends = 2 * players + 2;
-  if (ends > most / 2) {
+  if (is_search(players, most)) {
     plan.kind = PatchPlan::Kind::search;
     plan.search = most - apart;
     return plan;
   }
   add_ends(plan, players);
+  const std::size_t ends = 2 * players + 2;
   const std::size_t rest = most - std::min(most, ends + apart);
   std::size_t count = rest / (players - 3);
   if (count > 1) count -= count % 2;

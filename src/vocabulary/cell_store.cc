@@ -84,4 +84,25 @@ void merge_cells(const std::vector<std::string>& parts, const RunPlan& plan, Run
   reported.save();
 }
 
+std::string image_key(std::size_t image) { return fmt::format("image/{}", image); }
+
+void merge_images(const std::vector<std::string>& parts, const std::vector<RunPlan>& plans, RunFile& out) {
+  for (std::size_t k = 0; k < parts.size(); ++k) {
+    const RunFile part = RunFile::open(parts[k], RunFile::Mode::read);
+    const std::size_t grids = plans[k].search.coalitions;
+    out.commit([&] {
+      for (std::size_t image = plans[k].begin_image(); image < plans[k].end_image(); ++image) {
+        const auto text = part.text(image_key(image));
+        std::size_t cells = 0;
+        for (std::size_t g = 0; text && g < grids; ++g)
+          cells += out.copy_cells(part, kInstancePhase + image * grids + g);
+        if (!text || cells == 0)
+          throw input_error(fmt::format("{}: the run file lacks image {}", parts[k], image),
+                            "compute it again");
+        out.put_text(image_key(image), *text);
+      }
+    });
+  }
+}
+
 }  // namespace hifi

@@ -66,4 +66,9 @@ Lattice lattice_of(const CellStore& cells, const RunPlan& plan);
 // search and took turns in the report. REQUIRES: parts are complete and in order
 void merge_cells(const std::vector<std::string>& parts, const RunPlan& plan, RunFile& out);
 
+// Copies the images of the shards of a run of images. REQUIRES: parts are complete and in order
+void merge_images(const std::vector<std::string>& parts, const std::vector<RunPlan>& plans, RunFile& out);
+// The text of an image in the run file.
+std::string image_key(std::size_t image);
+
 }  // namespace hifi

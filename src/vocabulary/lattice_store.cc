@@ -236,8 +236,16 @@ void merge_runs(const std::vector<std::string>& parts, const std::string& out) {
       LatticeStore(file, plan).save(add_tiles(parts, plans, order, plan));
     } else {
       std::vector<std::string> sorted;
-      for (const std::size_t k : order) sorted.push_back(parts[k]);
-      merge_cells(sorted, plan, file);
+      std::vector<RunPlan> their_plans;
+      for (const std::size_t k : order) {
+        sorted.push_back(parts[k]);
+        their_plans.push_back(plans[k]);
+      }
+      if (plan.policy == "images") {
+        merge_images(sorted, their_plans, file);
+      } else {
+        merge_cells(sorted, plan, file);
+      }
       file.commit([&] { file.put_text("position", kDone); });
     }
     file.commit([&] { file.log(fmt::format("merged from {} shards", order.size())); });

@@ -85,6 +85,9 @@ class Statement {
     return {bytes, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
   }
   std::int64_t number(int column) { return sqlite3_column_int64(statement_, column); }
+  std::size_t blob_bytes(int column) {
+    return static_cast<std::size_t>(sqlite3_column_bytes(statement_, column));
+  }
   bool copy_blob(int column, std::span<double> out) {
     const void* bytes = sqlite3_column_blob(statement_, column);
     if (static_cast<std::size_t>(sqlite3_column_bytes(statement_, column)) != out.size_bytes()) return false;
@@ -344,6 +347,31 @@ void RunFile::for_each_cell(std::size_t phase, std::size_t players, std::size_t 
     if (!all_finite(values)) damaged(name(), "not all numbers");
     take(Coalition::from_string(bits), values);
   }
+}
+
+bool RunFile::has_cells() const { return Statement(path_, db_.get(), "SELECT 1 FROM cells LIMIT 1").step(); }
+
+std::size_t RunFile::copy_cells(const RunFile& from, std::size_t phase) {
+  Statement statement(from.path_, from.db_.get(),
+                      "SELECT position, coalition, hash, data FROM cells WHERE phase = ? ORDER BY position");
+  statement.bind(phase);
+  std::size_t position = 0;
+  for (std::vector<double> values; statement.step(); ++position) {
+    const auto name = [&] { return fmt::format("cell {}/{}", phase, position); };
+    if (static_cast<std::size_t>(statement.number(0)) != position) from.damaged(name(), "missing");
+    values.resize(statement.blob_bytes(3) / sizeof(double));
+    if (!statement.copy_blob(3, values)) from.damaged(name(), "of the wrong size");
+    const std::string bits = statement.text(1);
+    if (statement.text(2) != hash_of(bits, values)) from.damaged(name(), "not what was written");
+    Statement(path_, db_.get(), "INSERT INTO cells VALUES (?, ?, ?, ?, ?)")
+        .bind(phase)
+        .bind(position)
+        .bind(bits)
+        .bind(statement.text(2))
+        .bind(values)
+        .step();
+  }
+  return position;
 }
 
 void RunFile::log(const std::string& message) {

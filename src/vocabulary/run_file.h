@@ -64,6 +64,12 @@ class RunFile {
   using TakeCell = std::function<void(const Coalition&, std::span<const double>)>;
   void for_each_cell(std::size_t phase, std::size_t players, std::size_t width, const TakeCell& take) const;
 
+  // True if there is any cell.
+  bool has_cells() const;
+  // The cells of a phase of another file, whatever their players and width; returns how many. Throws
+  // Error(input) if one is not what was written.
+  std::size_t copy_cells(const RunFile& from, std::size_t phase);
+
   void log(const std::string& message);
   std::vector<std::string> log_lines() const;
 

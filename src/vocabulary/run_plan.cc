@@ -93,7 +93,12 @@ bool search_is_sane(const RunPlan& plan) {
            paper.ranges >= 1 && paper.range_draws % paper.slices == 0 && paper.width >= 0 &&
            paper.evaluations / paper.range_draws >= 2 * plan.players.size() + 2;
   }
-  if (plan.policy == "images") return plan.instances >= 1 && plan.instances <= plan.draws;
+  if (plan.policy == "images") {
+    constexpr std::uint64_t kMostImages = 1 << 24;
+    return plan.instances >= 1 && plan.instances <= plan.draws && plan.draws % plan.instances == 0 &&
+           plan.instances <= plan.rows && plan.rows <= kMostImages && plan.shards <= plan.rows &&
+           search.coalitions >= 1 && search.coalitions <= 16;
+  }
   if (plan.policy != "search") return plan.policy == "exhaustive";
   constexpr std::size_t kMost = std::size_t{1} << 32;
   return search.coalitions >= 2 && search.coalitions <= kMost && search.reported <= kMost &&

@@ -89,6 +89,10 @@ struct RunPlan {
   std::size_t begin_block() const { return instance_blocks * (shard - 1) / shards; }
   std::size_t end_block() const { return instance_blocks * shard / shards; }
 
+  // Images of this shard, of a run of images: [begin, end).
+  std::size_t begin_image() const { return rows * (shard - 1) / shards; }
+  std::size_t end_image() const { return rows * shard / shards; }
+
   // The level of the intervals: a run that looks several times spends alpha over its looks.
   double alpha() const;
 
