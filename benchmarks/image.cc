@@ -1,15 +1,17 @@
-// image MODEL [SIDE] [CHANNELS]: pictures per second of the whole path (mask, fill, infer, update) against
-// the bare model on batches of the same shape, interleaved; the answers are compared first.
+// image MODEL IMAGE [CHECK]: pictures per second of the whole path of an image (read, fit, fill, mask, infer,
+// read the answers, values, pairs, regions) against the bare model on batches of the same shape and content,
+// in turns. With CHECK, only writes a few pictures and the answers to them for a judge: float32 pictures,
+// then float64 answers.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <cstring>
+#include <nlohmann/json.hpp>
 #include <vector>
 
-#include "audit/image_subject.h"
-#include "core/random.h"
+#include "audit/image_work.h"
+#include "core/files.h"
 #include "hifi/error.h"
 
 using namespace hifi;
@@ -17,80 +19,107 @@ using namespace hifi;
 namespace {
 
 using Clock = std::chrono::steady_clock;
+constexpr std::size_t kChecked = 12;
+constexpr int kRounds = 5;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// The model alone: pictures that are in the sessions already.
-double bare(const Network& network, std::size_t calls, Workers& workers) {
-  const std::size_t rows = network.info().rows;
-  const std::size_t outputs = network.info().output.size();
-  SessionPool sessions(network);
-  const auto round = [&](std::size_t count) {
-    workers.parallel_for((count + rows - 1) / rows, [&](std::size_t) {
-      auto session = sessions.take();
-      std::vector<double> out(rows * outputs);
-      session->run(rows, out);
-      sessions.give_back(std::move(session));
-    });
-  };
-  round(rows * workers.threads());
+// A batch as the path shows it: the first coalitions of the plan.
+std::vector<float> pictures(const ImageSubject& s, std::size_t count) {
+  const ImageInput input = s.input(0);
+  const PatchMask& mask = *s.grids[0].mask;
+  std::vector<float> batch(count * input.image.size());
+  std::vector<std::int16_t> shares(mask.pixels());
+  for (std::size_t k = 0; k < count; ++k) {
+    mask.shares(s.plans[0].coalitions[k % s.plans[0].coalitions.size()], shares);
+    mix(shares, input.image, input.fills[0], s.recipe.channels_first, batch.data() + k * input.image.size());
+  }
+  return batch;
+}
+
+void write_check(const ImageSubject& s, const std::string& path, Workers& workers) {
+  ImageNetwork network(*s.model.network, s.recipe.channels_first);
+  const ImageInput input = s.input(0);
+  std::vector<ImageCall> calls;
+  for (std::size_t k = 0; k < kChecked; ++k)
+    calls.push_back({s.grids[0].mask.get(), &s.plans[0].coalitions[k], 0});
+  std::vector<double> answers(calls.size() * network.outputs());
+  network.answers(input, calls, answers, workers);
+  const std::vector<float> shown = pictures(s, kChecked);
+  std::string bytes(reinterpret_cast<const char*>(shown.data()), shown.size() * sizeof(float));
+  bytes.append(reinterpret_cast<const char*>(answers.data()), answers.size() * sizeof(double));
+  write_file(path, bytes);
+}
+
+// The model alone: the batch is in the sessions already.
+double bare(const ImageSubject& s, SessionPool& sessions, std::size_t calls, Workers& workers) {
+  const std::size_t rows = s.model.network->info().rows;
   const auto start = Clock::now();
-  round(calls);
+  workers.parallel_for((calls + rows - 1) / rows, [&](std::size_t) {
+    auto session = sessions.take();
+    std::vector<double> out(rows * s.model.network->info().output.size());
+    session->run(rows, out);
+    sessions.give_back(std::move(session));
+  });
   return seconds_since(start);
+}
+
+// Opens a session for each thread and puts the batch into it.
+void fill_sessions(const ImageSubject& s, SessionPool& sessions, Workers& workers) {
+  const std::vector<float> batch = pictures(s, s.model.network->info().rows);
+  std::vector<std::unique_ptr<NetworkSession>> taken;
+  for (std::size_t t = 0; t < workers.threads(); ++t) taken.push_back(sessions.take());
+  for (auto& session : taken) {
+    std::memcpy(session->input(0), batch.data(), batch.size() * sizeof(float));
+    sessions.give_back(std::move(session));
+  }
+}
+
+void measure(const ImageSubject& s, Workers& workers) {
+  ImageNetwork network(*s.model.network, s.recipe.channels_first);
+  SessionPool sessions(*s.model.network);
+  fill_sessions(s, sessions, workers);
+  const ImageRecord first = audit_image(s, network, 0, workers);
+  const std::size_t calls = nlohmann::json::parse(first.details).at("calls");
+  bare(s, sessions, calls, workers);
+  std::vector<double> whole, alone;
+  for (int round = 0; round < kRounds; ++round) {
+    const auto start = Clock::now();
+    const ImageRecord again = audit_image(s, network, 0, workers);
+    whole.push_back(seconds_since(start));
+    if (again.details != first.details || again.grids[0].values != first.grids[0].values)
+      throw model_error("the answers differ from run to run");
+    alone.push_back(bare(s, sessions, calls, workers));
+  }
+  std::sort(whole.begin(), whole.end());
+  std::sort(alone.begin(), alone.end());
+  const auto count = static_cast<double>(calls);
+  fmt::print("{} pictures of {} x {} x {}, batches of {}, {} threads, median of {}\n", calls,
+             s.recipe.channels, s.recipe.height, s.recipe.width, s.model.network->info().rows,
+             workers.threads(), kRounds);
+  fmt::print("bare model  {:8.1f} pictures/s\nwhole path  {:8.1f} pictures/s, {:.1f} % of the bare model\n",
+             count / alone[kRounds / 2], count / whole[kRounds / 2],
+             100 * alone[kRounds / 2] / whole[kRounds / 2]);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 2) {
+  if (argc < 3) {
     fmt::print("benchmarks/image.py makes the models and runs this\n");
     return 0;
   }
   try {
-    const std::size_t side = argc > 2 ? std::strtoul(argv[2], nullptr, 10) : 224;
-    const std::size_t channels = argc > 3 ? std::strtoul(argv[3], nullptr, 10) : 1;
-    const Recipe recipe = Recipe::parse(
-        fmt::format(R"({{"size":[{0},{0}],"channels":"{1}"}})", side, channels == 1 ? "grey" : "rgb"),
-        "benchmark");
-    const ImageModel model = open_image_model({.model = argv[1]}, recipe);
     Workers workers(0);
-    RandomStream random(1, Purpose::planted_noise);
-    ImageInput input{std::vector<float>(channels * side * side),
-                     {std::vector<float>(channels * side * side)}};
-    for (float& x : input.image) x = static_cast<float>(random.uniform());
-    for (float& x : input.fills[0]) x = static_cast<float>(random.uniform());
-    const Patches patches = grid_patches({7, 7}, side, side);
-    const PatchMask mask(patches, 2);
-    const PatchPlan plan = plan_patches(patches.players(), 1000, 0, 1, 0);
-    ImageNetwork network(*model.network, true);
-    const ClassReading reading{ClassMeasure::probability, Link::none, false, 0};
-    ImageGame game(network, input, mask, reading);
-    std::vector<Reading> first(plan.coalitions.size()), second(first.size());
-
-    game.readings(plan.coalitions, first, workers);
-    game.readings(plan.coalitions, second, workers);
-    for (std::size_t k = 0; k < first.size(); ++k) {
-      if (first[k].loss != second[k].loss) throw model_error("the answers differ from run to run");
+    const ImageRequest request{.model = argv[1], .images = argv[2], .loss = "logit", .class_name = "0"};
+    const ImageSubject subject = open_image_subject(request, workers);
+    if (argc > 3) {
+      write_check(subject, argv[3], workers);
+    } else {
+      measure(subject, workers);
     }
-    std::vector<double> whole, alone;
-    for (int round = 0; round < 5; ++round) {
-      const auto start = Clock::now();
-      game.readings(plan.coalitions, second, workers);
-      patch_values(patches.players(), plan,
-                   {plan.coalitions, std::vector<double>(first.size()), std::vector<double>(first.size())},
-                   workers);
-      whole.push_back(seconds_since(start));
-      alone.push_back(bare(*model.network, plan.coalitions.size(), workers));
-    }
-    std::sort(whole.begin(), whole.end());
-    std::sort(alone.begin(), alone.end());
-    const double calls = static_cast<double>(plan.coalitions.size());
-    fmt::print("{} pictures of {} x {} x {}, batches of {}, {} threads, median of 5\n",
-               plan.coalitions.size(), channels, side, side, model.network->info().rows, workers.threads());
-    fmt::print("bare model  {:8.1f} pictures/s\nwhole path  {:8.1f} pictures/s, {:.1f} % of the bare model\n",
-               calls / alone[2], calls / whole[2], 100 * alone[2] / whole[2]);
   } catch (const Error& error) {
     fmt::print(stderr, "{} ({})\n", error.what(), error.hint());
     return static_cast<int>(error.code());

@@ -1,5 +1,6 @@
 """image.py BUILD: the whole path of `hifi image` against the bare model, for two networks with random weights: the
-small one is the hard case, because masking is a larger share of its time."""
+small one is the hard case, because masking is a larger share of its time. The answers to masked pictures are compared
+with onnxruntime's first."""
 
 import pathlib
 import subprocess
@@ -8,6 +9,8 @@ import tempfile
 
 import numpy as np
 import onnx
+import onnxruntime
+import PIL.Image
 from onnx import TensorProto, helper
 
 
@@ -30,13 +33,32 @@ def network(path, side, blocks):
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), path)
 
 
+def check(build, model, image, side):
+    """Pictures: all patches is the image, no patch is not; answers: those of onnxruntime."""
+    dump = pathlib.Path(model).with_name("check.bin")
+    subprocess.run([pathlib.Path(build) / "image", model, image, dump], check=True)
+    content, count = dump.read_bytes(), 12
+    split = count * side * side * 4
+    pictures = np.frombuffer(content[:split], np.float32).reshape(count, 1, side, side)
+    answers = np.frombuffer(content[split:], np.float64).reshape(count, 2)
+    pixels = np.asarray(PIL.Image.open(image)) / np.float32(255)
+    assert np.abs(pictures[1, 0] - pixels).max() < 1e-6 and np.abs(pictures[0, 0] - pixels).max() > 0.05, "masks"
+    judge = onnxruntime.InferenceSession(str(model), providers=["CPUExecutionProvider"]).run(None, {"x": pictures})[0]
+    error = np.abs(judge - answers).max() / np.abs(judge).max()
+    assert error < 1e-4 and np.ptp(answers[:, 0]) > 0, f"answers differ by {error}"
+    print(f"{count} masked pictures of {side} x {side}: answers as onnxruntime's within {error:.1g} of the largest")
+
+
 def main(build):
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "model.onnx"
+        image = pathlib.Path(folder) / "image.png"
         for side, blocks in ((84, [(16, 5, 2), (32, 3, 2), (48, 3, 1), (64, 3, 2)]),
                              (224, [(32, 7, 2), (64, 3, 2), (64, 3, 1), (128, 3, 2), (128, 3, 1), (256, 3, 2)])):
             network(path, side, blocks)
-            subprocess.run([pathlib.Path(build) / "image", path, str(side), "1"], check=True)
+            PIL.Image.fromarray((np.random.default_rng(1).random((side, side)) * 255).astype(np.uint8)).save(image)
+            check(build, path, image, side)
+            subprocess.run([pathlib.Path(build) / "image", path, image], check=True)
 
 
 if __name__ == "__main__":

@@ -4,10 +4,13 @@ import json
 import math
 import shutil
 import sqlite3
+import subprocess
+import time
 
 import numpy as np
 import pytest
 
+from conftest import HIFI
 from test_image import COMMON, HARD, by_player, helper, patch, save_image, save_model, world  # noqa: F401
 
 # A bounded loss: the others have open intervals where a context shows no variance at all, as in an additive model.
@@ -256,3 +259,20 @@ def test_one_grid_where_two_are_too_dear(world, hifi, profile):
     assert profile(*words, "--offsets", "2")["provenance"]["patches"]["offsets"] == 2
     p = profile(*LOGIT, "--images", "images/a.png", "--grid", "28x28", "--pairs", "none")
     assert len(p["players"]) == 784 and p["instances"][0]["calls"] <= 1000
+
+
+def test_an_image_that_changes_under_the_run(world, hifi):
+    """The network is slow enough that the last image can be replaced while the first is in work."""
+    make_folder(world, "many", 30)
+    words = (*COMMON[:3], "--images", "many", *COMMON[5:], "--grid", "14x14", "--budget", "6000", "--out", "run.hifi", "--pairs", "none")
+    run = subprocess.Popen([HIFI, *words], cwd=world, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    last = world / "many" / "029.png"
+    good = last.read_bytes()
+    while run.poll() is None and not (world / "run.hifi").exists():
+        time.sleep(0.01)
+    save_image(last, np.zeros((28, 28)))
+    _, message = run.communicate(timeout=100)
+    assert run.returncode == 3 and "many/029.png" in message and "hifi resume run.hifi" in message and message.count("\n") == 1, message
+    last.write_bytes(good)
+    resumed = hifi("resume", "run.hifi", "--json", "-", "--quiet", "--pairs", "none").stdout
+    assert resumed == hifi(*words[:-4], "--pairs", "none", "--json", "-").stdout

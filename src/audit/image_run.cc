@@ -119,7 +119,9 @@ class ImageRun {
     try {
       return audit_image(s_, network_, image, workers_);
     } catch (const Error& error) {
-      throw Error(error.code(), fmt::format("{}: {}", s_.list.images[image].name, error.what()),
+      const std::string& name = s_.list.images[image].name;
+      const std::string what = error.what();
+      throw Error(error.code(), what.find(name) != std::string::npos ? what : name + ": " + what,
                   error.hint());
     }
   }

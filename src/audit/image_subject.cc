@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "audit/image_subject_parts.h"
+#include "core/files.h"
 #include "core/hash.h"
 #include "hifi/error.h"
 
@@ -24,7 +25,13 @@ std::string ImageSubject::class_name(std::size_t number) const {
 }
 
 Planes ImageSubject::fitted(std::size_t image) const {
-  return recipe.fit_image(read_image(list.images[image].path));
+  const std::string& path = list.images[image].path;
+  const std::string content = read_file(path);
+  if (hex_hash(content) != hashes[image]) {
+    throw input_error(fmt::format("{}: has changed since the run began", path),
+                      "give back the file of then, or start a new run");
+  }
+  return recipe.fit_image(decode_image(content, path, request.max_memory));
 }
 
 ImageInput ImageSubject::input(std::size_t image) const {
@@ -73,6 +80,7 @@ ImageSubject open_image_subject(const ImageRequest& request, Workers& workers, c
                 fmt::format("--offsets {}: not with {}", offsets, request.exact ? "--exact" : "--segments"));
   }
   const std::vector<Look> looks = look_at_all(s, workers);
+  for (const Look& look : looks) s.hashes.push_back(look.content);
   make_patches(s, looks, offsets);
   const std::string fill_hash = make_fills(s, looks, workers);
   s.bytes += s.model.network->info().bytes * workers.threads();

@@ -42,6 +42,7 @@ struct PatchSet {
 struct ImageSubject {
   ImageRequest request;
   ImageList list;
+  std::vector<std::string> hashes;  // of the images' files
   ImageModel model;
   std::vector<std::string> classes;  // their names: as given, or of the model, or none
   Recipe recipe;

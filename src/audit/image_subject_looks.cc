@@ -20,9 +20,14 @@ Look look_at(const ImageSubject& s, const ListedImage& listed) {
   const Image image = decode_image(content, listed.path, s.request.max_memory);
   check_boxes(listed, image);
   Look look{.hash = hex_hash(content)};
+  look.content = look.hash;
   if (s.request.fill == "data-mean") look.mean = channel_means(s.recipe.fit_image(image));
   if (s.request.segments.empty()) return look;
   const std::string path = mask_path(s, listed);
+  if (!std::filesystem::exists(path)) {
+    throw input_error(fmt::format("{}: there is no such mask for the image {}", path, listed.name),
+                      "--segments is a folder with a mask NAME.png for every image");
+  }
   const std::string bytes = read_file(path);
   const Image mask = decode_image(bytes, path, s.request.max_memory);
   if (mask.height != image.height || mask.width != image.width) {

@@ -155,7 +155,12 @@ void try_model(ImageSubject& s, Workers& workers) {
                                   s.list.images[0].name, first[0], second[0]));
   }
   read_outputs(s, first);
-  s.reading(std::span(first).first(network.outputs()));  // no probability where one is needed: now, not later
+  try {
+    s.reading(
+        std::span(first).first(network.outputs()));  // no probability where one is needed: now, not later
+  } catch (const Error& error) {
+    throw Error(error.code(), fmt::format("{}: {}", s.request.model, error.what()), error.hint());
+  }
   s.calls_per_second = time_calls(network, input, calls, s.request.time, workers);
 }
 

@@ -7,7 +7,8 @@ namespace hifi {
 
 // What one look at every image gives.
 struct Look {
-  std::string hash;
+  std::string content;                // the hash of its file
+  std::string hash;                   // and of its mask
   std::vector<double> mean;           // per channel of the fitted image
   std::vector<std::uint32_t> labels;  // of its segments
 };

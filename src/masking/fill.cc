@@ -67,7 +67,8 @@ std::string Fills::description(std::size_t height, std::size_t width) const {
     case Fill::Kind::constant:
       return fmt::format("{} of the pixel range", fill_.value);
     case Fill::Kind::images:
-      return fmt::format("{} other images of {}", others_.size(), fill_.folder);
+      return fmt::format("{} images of {}, among which an image may meet itself", others_.size(),
+                         fill_.folder);
   }
   return "";
 }

@@ -56,6 +56,28 @@ TEST(OnnxSubgraph, LabelsOfPlainProbabilities) {
   EXPECT_FALSE(chosen.probabilities);  // nothing says so but a name of one letter
 }
 
+TEST(OnnxSubgraph, TellsWhatMakesTheOutput) {
+  const auto chosen = [](const std::string& nodes) {
+    const Document document =
+        parse_document(model_file(nodes + initialiser_field("w", 1, {1, 2}, raw_bytes({1.0F, 2.0F})) +
+                                  value_field(11, "x", 1, {-1, 1}) + value_field(12, "y", 1, {-1, 2})),
+                       "m.onnx");
+    return choose_output(document.graph, "", "m.onnx");
+  };
+  const std::string linear = node_field("MatMul", "", {"x", "w"}, {"s"});
+  const ChosenOutput softmax = chosen(linear + node_field("Softmax", "", {"s"}, {"p"}) +
+                                      node_field("Reshape", "", {"p", "shape"}, {"y"}));
+  EXPECT_EQ(softmax.made_by, "Softmax");
+  EXPECT_FALSE(softmax.linear);
+  EXPECT_TRUE(chosen(node_field("MatMul", "", {"x", "w"}, {"y"})).linear);
+  EXPECT_TRUE(chosen(linear + node_field("Add", "", {"s", "b"}, {"y"})).linear);
+  EXPECT_TRUE(chosen(node_field("Abs", "", {"x"}, {"s"}) + node_field("Add", "", {"s", "w"}, {"y"})).linear);
+  // A mean of probabilities is no linear layer.
+  EXPECT_FALSE(chosen(node_field("Sigmoid", "", {"x"}, {"a"}) + node_field("Abs", "", {"x"}, {"b"}) +
+                      node_field("Add", "", {"a", "b"}, {"y"}))
+                   .linear);
+}
+
 TEST(OnnxSubgraph, NothingIsLeftThatIsNotNeeded) {
   const std::string content = classifier();
   const Document document = parse_document(content, "m.onnx");

@@ -5,6 +5,7 @@
 #include <ATen/Parallel.h>
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <torch/csrc/jit/runtime/graph_executor.h>
 #include <torch/script.h>
 #include <torch/version.h>
@@ -252,8 +253,16 @@ class TorchNetwork : public Network {
         info.output.shape.push_back(static_cast<std::size_t>(answer.size(d)));
     } catch (const Error& error) {
       if (error.code() != ErrorCode::model) throw;
+      std::string reason = error.what();  // which names the file, too
+      if (reason.starts_with(shared_.path + ": ")) reason.erase(0, shared_.path.size() + 2);
+      const auto& shape = info.inputs[0].shape;
+      if (shape.size() > 1) {
+        throw input_error(
+            fmt::format("{}: does not take inputs of [{}]: {}", shared_.path, fmt::join(shape, ", "), reason),
+            "check size, channels and layout of the recipe");
+      }
       throw input_error(fmt::format("{}: does not take rows of {} columns: {}", shared_.path,
-                                    info.inputs[0].size(), error.what()),
+                                    info.inputs[0].size(), reason),
                         "name the columns that it reads, in its order, with --features");
     }
     info.output.element = Element::f64;

@@ -39,6 +39,26 @@ TEST(PatchPlan, TakesAllCoalitionsThatFit) {
   for (std::size_t i = 0; i < 6; ++i) EXPECT_NEAR(gains[i], expected[i], 1e-12);
 }
 
+TEST(PatchPlan, ThePaperHasDiamondsThatDoNotDependOnLosses) {
+  const PatchPlan plan = plan_patches(49, 500, 68, 7, 0, PatchPolicy::paper);
+  EXPECT_EQ(plan.kind, PatchPlan::Kind::paper);
+  EXPECT_EQ(plan.coalitions.size(), 432U);
+  EXPECT_TRUE(are_distinct(plan.coalitions));
+  EXPECT_EQ(plan.coalitions[0].count(), 0U);
+  EXPECT_EQ(plan.coalitions[1].count(), 49U);
+  std::set<std::string> names;
+  for (const Coalition& c : plan.coalitions) names.insert(c.to_string());
+  std::size_t ends = 0;
+  for (std::size_t i = 0; i < 49; ++i)
+    ends += names.count(Coalition(49).with(i).to_string()) +
+            names.count(Coalition::full(49).without(i).to_string());
+  EXPECT_EQ(ends, 98U);
+  // Other grids and seeds have other diamonds.
+  EXPECT_NE(plan_patches(49, 500, 68, 7, 1, PatchPolicy::paper).coalitions, plan.coalitions);
+  EXPECT_NE(plan_patches(49, 500, 68, 8, 0, PatchPolicy::paper).coalitions, plan.coalitions);
+  EXPECT_EQ(plan_patches(49, 500, 68, 7, 0, PatchPolicy::paper).coalitions, plan.coalitions);
+}
+
 TEST(PatchPlan, StaysWithinItsBudgetAndKeepsSomeApart) {
   for (const std::size_t players : {10U, 49U, 64U, 196U}) {
     for (const std::size_t most : {200U, 333U, 500U, 1000U, 4000U}) {
