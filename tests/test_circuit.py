@@ -70,7 +70,16 @@ def test_defaults_and_groups(model, profile, hifi):
     assert list(found["circuit"]["restore"]) == found["players"] == ["first", "rest"]
     text = hifi(*CALL, "--heads", "0.0,2.1", "--quiet", "--json", "x.json").stdout
     assert text == ""
-    assert "Spearman" in hifi(*CALL, "--heads", "0.0,0.1,2.1").stdout
+    text = hifi(*CALL, "--heads", "0.0,0.1,2.1", "--out", "run.hifi").stdout
+    assert "Spearman" in text and "every prompt: exact" in text and "these prompts" in text and "rows" not in text
+    assert "absent heads give means over 6 reference prompts, by position" in text
+    assert hifi("decompose", "run.hifi").stdout == text, "a run file tells the same without its model"
+    assert "every pair of prompts" in hifi(*CALL, "--heads", "0.0", "--ablation", "resample", "--exact").stdout
+    uneven = make_task()
+    uneven["reference"][0]["tokens"].append(1)
+    (model / "uneven.json").write_text(json.dumps(uneven))
+    text = hifi("circuit", "--model", "model", "--task", "uneven.json", "--groups", "g.json", "--freeze-layernorm").stdout
+    assert "all positions together: lengths differ" in text and "scale of the final LayerNorm" in text and "one player" in text
 
 
 @pytest.mark.parametrize("flags", [["--ablation", "zero"], ["--ablation", "resample"], ["--measure", "kl"],

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "hifi/error.h"
+#include "report/words.h"
 #include "sampling/budget.h"
 #include "sampling/speed.h"
 
@@ -103,7 +104,8 @@ std::string lattice_work(const RunPlan& plan, const Forecast& f) {
                        coalitions, static_cast<double>(f.evaluations));
   }
   return fmt::format("work        {} coalitions x {}{} = {:.4g} evaluations{}\n", coalitions,
-                     draws_text(plan.draws), plan.exact ? " (every pair of rows: exact)" : "",
+                     draws_text(plan.draws),
+                     plan.exact ? fmt::format(" (every {}: exact)", words_of(plan.provenance).all) : "",
                      static_cast<double>(coalitions) * static_cast<double>(plan.draws),
                      plan.shards > 1 ? fmt::format("; shard {}/{} has {:.4g}", plan.shard, plan.shards,
                                                    static_cast<double>(f.evaluations))

@@ -143,11 +143,10 @@ Run add_plan(CLI::App& app) {
   plan_image->output.add_to(*image);
   verb->get_option("--model")->required(false);  // it stands behind the word image, if that is there
   verb->footer(
+      "With --task it is about `hifi circuit`; `hifi plan image` takes the flags of `hifi image`.\n"
       "With --precision a short pilot tells how many draws it may take.\n"
       "Example (`hifi demo --keep demo` makes the files):\n"
-      "  hifi plan --model demo/model.json --data demo/data.csv --target y --exact\n"
-      "  hifi plan --model gpt2 --task ioi --heads 9.9,9.6,10.0,7.3,8.6\n"
-      "  hifi plan image --model model.onnx --images images --exact --grid 3x3");
+      "  hifi plan --model demo/model.json --data demo/data.csv --target y --exact");
   return [=] {
     if (image->parsed()) return (*plan_image)();
     (*plan)();

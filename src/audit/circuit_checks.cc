@@ -144,7 +144,7 @@ std::string subset_checks_json(const std::vector<SubsetCheck>& checks) {
 }
 
 std::string subset_checks_text(const std::vector<SubsetCheck>& checks) {
-  if (checks.empty()) return "";
+  if (checks.empty()) return "\nOther sets of heads: none were tried, it takes three players or more\n";
   TextRows rows{{"left out", "instead", "heads", "pairs", "same sign", "roles"}};
   for (const SubsetCheck& check : checks) {
     rows.push_back({short_name(check.left_out), short_name(check.instead.value_or("-")), cell(check.heads),

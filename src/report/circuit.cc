@@ -6,6 +6,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "data/text_column.h"
+#include "report/findings.h"
 #include "report/text_table.h"
 #include "stats/correlation.h"
 
@@ -98,9 +100,22 @@ std::vector<HiddenHead> hidden_of(const Profile& profile) {
   return result;
 }
 
+std::string about(const ordered_json& provenance) {
+  const auto text = [&](const char* part, const char* field) {
+    const ordered_json::json_pointer place(fmt::format("/{}/{}", part, field));
+    return one_line(provenance.contains(place) ? provenance.at(place).get<std::string>() : "-");
+  };
+  return fmt::format("Model {}, task {}, absent heads give {}{}", text("model", "path"), text("data", "path"),
+                     text("background", "description"),
+                     provenance.at("circuit").at("freeze_layernorm").get<bool>()
+                         ? "; read with the scale of the final LayerNorm of the intact run"
+                         : "");
+}
+
 ordered_json number(const std::optional<double>& x) { return x ? ordered_json(*x) : ordered_json(nullptr); }
 
-std::string cell(const std::optional<double>& x) { return x ? fmt::format("{:.3f}", *x) : "-"; }
+std::string cell(const std::optional<double>& x) { return x ? short_number(*x, 4) : "-"; }
+std::string correlation(const std::optional<double>& x) { return x ? fmt::format("{:.3f}", *x) : "-"; }
 
 }  // namespace
 
@@ -108,7 +123,9 @@ std::optional<Circuit> circuit_of(const Profile& profile) {
   const ordered_json provenance = ordered_json::parse(profile.provenance, nullptr, false);
   if (!provenance.is_object() || !provenance.contains("circuit")) return std::nullopt;
   const ordered_json& stored = provenance["circuit"];
-  Circuit circuit{.role = roles_of(profile, stored)};
+  Circuit circuit{.about = about(provenance), .role = roles_of(profile, stored)};
+  for (const auto& [player, heads] : stored.at("players").items())
+    circuit.groups = circuit.groups || heads.size() > 1;
   circuit.role_pairs = role_pairs_of(profile, circuit.role, stored.at("roles"));
   const std::pair<const char*, Quantity FeatureProfile::*> quantities[] = {{"U", &FeatureProfile::U},
                                                                            {"R", &FeatureProfile::R},
@@ -151,10 +168,15 @@ std::string circuit_json(const Profile& profile, const Circuit& circuit) {
 }
 
 std::string circuit_text(const Profile& profile, const Circuit& circuit) {
-  std::string text =
-      "\nPatching one head at a time: restore it into the ablated set, ablate it in the intact model\n";
+  std::string text = fmt::format(
+      "\n{}\n\nPatching one {} at a time: restore it into the ablated set (the gain alone), ablate it in the "
+      "intact model (the last gain)\n",
+      circuit.about, circuit.groups ? "player" : "head");
   constexpr std::size_t kMostHeads = 30;
-  TextRows heads{{"head", "role", "restore", "ablate", "S"}};
+  const bool roles =
+      std::any_of(circuit.role.begin(), circuit.role.end(), [](const auto& r) { return r.has_value(); });
+  const char* role = roles ? "role" : "";
+  TextRows heads{{circuit.groups ? "player" : "head", role, "restore", "ablate", "synergy"}};
   std::vector<std::uint32_t> order(profile.players.size());
   for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
   const auto size = [&](std::uint32_t i) {
@@ -168,22 +190,23 @@ std::string circuit_text(const Profile& profile, const Circuit& circuit) {
   }
   for (const std::uint32_t i : order) {
     const FeatureProfile& f = profile.features[i];
-    heads.push_back({short_name(profile.players[i]), short_name(circuit.role[i].value_or("-")),
+    heads.push_back({short_name(profile.players[i]), short_name(circuit.role[i].value_or(roles ? "-" : "")),
                      cell(f.pi.value), cell(f.last.value), cell(f.S.value)});
   }
   text += aligned(heads, {true, true, false, false, false});
   TextRows ranks{{"Spearman with", "restore", "ablate"}};
   for (const Circuit::Ranks& rank : circuit.ranks)
-    ranks.push_back({rank.quantity, cell(rank.restore), cell(rank.ablate)});
-  ranks.push_back({"restore", "", cell(circuit.restore_ablate)});
+    ranks.push_back({rank.quantity, correlation(rank.restore), correlation(rank.ablate)});
+  ranks.push_back({"restore", "", correlation(circuit.restore_ablate)});
   text += "\n" + aligned(ranks, {true, false, false});
   if (!circuit.role_pairs.empty()) {
-    TextRows pairs{{"roles", "", "pairs", "S", "R"}};
+    TextRows pairs{{"roles", "", "pairs", "synergy", "redundant"}};
     for (const RolePair& pair : circuit.role_pairs) {
       pairs.push_back({short_name(pair.first), short_name(pair.second), fmt::format("{}", pair.pairs),
                        cell(pair.S), cell(pair.R)});
     }
-    text += "\nMeans over pairs of heads by role\n" + aligned(pairs, {true, true, false, false, false});
+    text += fmt::format("\nMeans over pairs of {} by role\n", circuit.groups ? "players" : "heads") +
+            aligned(pairs, {true, true, false, false, false});
   }
   for (const HiddenHead& head : circuit.hidden) {
     text += fmt::format(

@@ -29,6 +29,8 @@ struct HiddenHead {
 };
 
 struct Circuit {
+  std::string about;                             // model, task and what absent heads give, in a sentence
+  bool groups = false;                           // a player has several heads
   std::vector<std::optional<std::string>> role;  // of each player; absent if its heads have none or several
   std::vector<RolePair> role_pairs;
   // Spearman of U, R, S, Lmax with restoring a head into the ablated set (pi) and with ablating it in the

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "data/text_column.h"
+#include "report/words.h"
 
 namespace hifi {
 
@@ -44,18 +45,20 @@ std::string verb(const std::vector<std::string>& subjects, const char* one, cons
 
 // "0.57 on these rows; population 0.21 to 0.82", or the number alone.
 std::string told(const Quantity& q, const Profile& profile) {
-  const std::string value = short_number(*q.value, 3);
+  std::string value = short_number(*q.value, 3);
   if (profile.coverage.interval != "population" || q.low == q.high) return value;
+  value += fmt::format(" on these {}; population", words_of(profile.provenance).rows);
   const auto end = [](const std::optional<double>& x) { return short_number(*x, 2); };
-  if (!q.high) return fmt::format("{} on these rows; population at least {}", value, end(q.low));
-  if (!q.low) return fmt::format("{} on these rows; population at most {}", value, end(q.high));
-  return fmt::format("{} on these rows; population {} to {}", value, end(q.low), end(q.high));
+  if (!q.high) return fmt::format("{} at least {}", value, end(q.low));
+  if (!q.low) return fmt::format("{} at most {}", value, end(q.high));
+  return fmt::format("{} {} to {}", value, end(q.low), end(q.high));
 }
 
 std::string given(const Profile& profile, const Quantity& q) {
   const auto context = names(profile, q.context.value_or(std::vector<std::uint32_t>{}));
   return context.empty() ? "in its worst context"
-                         : fmt::format("once {} {} known", list(context), verb(context, "is", "are"));
+                         : fmt::format("once {} {} {}", list(context), verb(context, "is", "are"),
+                                       words_of(profile.provenance).known);
 }
 
 std::string about(const Profile& profile, std::size_t i, double floor) {
@@ -63,7 +66,9 @@ std::string about(const Profile& profile, std::size_t i, double floor) {
   const std::string name = shown(profile, i);
   if (f.verdict == "unique") {
     return fmt::format("{} is needed for itself: {}, it brings at least {}.", name,
-                       f.basis == "searched" ? "in every context seen" : "whatever else is known",
+                       f.basis == "searched"
+                           ? "in every context seen"
+                           : fmt::format("whatever else is {}", words_of(profile.provenance).known),
                        told(f.U, profile));
   }
   if (f.verdict == "redundant") {
@@ -74,8 +79,8 @@ std::string about(const Profile& profile, std::size_t i, double floor) {
                        short_number(*f.pi.value, 3), given(profile, f.R), rest, told(f.R, profile));
   }
   const auto context = names(profile, f.S.context.value_or(std::vector<std::uint32_t>{}));
-  return fmt::format("{} works in company: alone it brings {}, together with {} {} (synergy {}).", name,
-                     short_number(*f.pi.value, 3), context.empty() ? "others" : list(context),
+  return fmt::format("{} works in company: alone it brings {}, together with {} it brings {} (synergy {}).",
+                     name, short_number(*f.pi.value, 3), context.empty() ? "others" : list(context),
                      short_number(*f.Lmax.value, 3), told(f.S, profile));
 }
 
@@ -104,7 +109,7 @@ std::string unresolved(const Profile& profile, const std::vector<std::size_t>& p
                                              : shown(profile, i));
   }
   const char* what = !profile.coverage.exhaustive                ? "draws and contexts (--budget)"
-                     : profile.coverage.interval == "population" ? "rows"
+                     : profile.coverage.interval == "population" ? words_of(profile.provenance).rows
                                                                  : "draws";
   return fmt::format("Not resolved: {}. More {} would tell; the estimate is in brackets.", list(parts), what);
 }

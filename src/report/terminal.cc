@@ -13,6 +13,7 @@
 #include "data/text_column.h"
 #include "report/findings.h"
 #include "report/text_table.h"
+#include "report/words.h"
 
 namespace hifi {
 
@@ -135,8 +136,9 @@ std::string coverage_line(const Profile& profile) {
                          : fmt::format("{} of 2^{} coalitions (U is an upper, synergy a lower bound)",
                                        c.coalitions, profile.players.size());
   if (c.draws)
-    text += fmt::format(", {} draw{} each{}", *c.draws, *c.draws == 1 ? "" : "s",
-                        c.exact.value_or(false) ? " = every pair of rows: exact" : "");
+    text += fmt::format(
+        ", {} draw{} each{}", *c.draws, *c.draws == 1 ? "" : "s",
+        c.exact.value_or(false) ? fmt::format(" = every {}: exact", words_of(profile.provenance).all) : "");
   return text;
 }
 
@@ -147,10 +149,13 @@ std::string interval_line(const Profile& profile) {
   if (!c.interval || !shown) return "";
   if (*c.interval != "population" && *c.interval != "montecarlo")
     return fmt::format("[..] {:.3g} % bands by name: {}\n", 100 * c.confidence, *c.interval);
-  return fmt::format("[..] {:.3g} % intervals {}\n", 100 * c.confidence,
-                     *c.interval == "population"
-                         ? "for the population that the rows come from; the number before is for these rows"
-                         : "of the sampling error on these rows");
+  const char* rows = words_of(profile.provenance).rows;
+  return fmt::format(
+      "[..] {:.3g} % intervals {}\n", 100 * c.confidence,
+      *c.interval == "population"
+          ? fmt::format("for the population that the {} come from; the number before is for these {}", rows,
+                        rows)
+          : fmt::format("of the sampling error on these {}", rows));
 }
 
 }  // namespace

@@ -148,7 +148,7 @@ TEST(Findings, OneSentencePerVerdict) {
   EXPECT_EQ(with("redundant"),
             "a is replaceable: alone it brings 0.75, once b is known only 0.5 (redundant 0.25).");
   EXPECT_EQ(with("synergistic"),
-            "a works in company: alone it brings 0.75, together with b 1.75 (synergy 1).");
+            "a works in company: alone it brings 0.75, together with b it brings 1.75 (synergy 1).");
   EXPECT_EQ(with("harmful"), "a hurts the model: no context gains from it.");
   EXPECT_EQ(with("negligible"), "a matters in no context (below 1 % of the range of losses).");
 }
@@ -157,7 +157,7 @@ TEST(Findings, AnEmptyContextIsNoName) {
   Profile profile = test_profile(0.1, 0.25, 1);
   for (Quantity* q : {&profile.features[0].R, &profile.features[0].S}) q->context.emplace();
   profile.features[0].verdict = "synergistic";
-  EXPECT_TRUE(contains(only_finding(profile), "together with others 1.35"));
+  EXPECT_TRUE(contains(only_finding(profile), "together with others it brings 1.35"));
   profile.features[0].verdict = "redundant";
   EXPECT_TRUE(contains(only_finding(profile), "in its worst context only 0.1"));
   profile.features[0].U.value = -2;
