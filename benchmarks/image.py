@@ -36,7 +36,7 @@ def network(path, side, blocks):
 def check(build, model, image, side):
     """Pictures: all patches is the image, no patch is not; answers: those of onnxruntime."""
     dump = pathlib.Path(model).with_name("check.bin")
-    subprocess.run([pathlib.Path(build) / "image", model, image, dump], check=True)
+    subprocess.run([pathlib.Path(build) / "image", model, image, "1000", dump], check=True)
     content, count = dump.read_bytes(), 12
     split = count * side * side * 4
     pictures = np.frombuffer(content[:split], np.float32).reshape(count, 1, side, side)
@@ -53,12 +53,12 @@ def main(build):
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "model.onnx"
         image = pathlib.Path(folder) / "image.png"
-        for side, blocks in ((84, [(16, 5, 2), (32, 3, 2), (48, 3, 1), (64, 3, 2)]),
-                             (224, [(32, 7, 2), (64, 3, 2), (64, 3, 1), (128, 3, 2), (128, 3, 1), (256, 3, 2)])):
+        for side, budget, blocks in ((84, 1000, [(16, 5, 2), (32, 3, 2), (48, 3, 1), (64, 3, 2)]),
+                                     (224, 300, [(32, 7, 2), (64, 3, 2), (64, 3, 1), (128, 3, 2), (128, 3, 1), (256, 3, 2)])):
             network(path, side, blocks)
             PIL.Image.fromarray((np.random.default_rng(1).random((side, side)) * 255).astype(np.uint8)).save(image)
             check(build, path, image, side)
-            subprocess.run([pathlib.Path(build) / "image", path, image], check=True)
+            subprocess.run([pathlib.Path(build) / "image", path, image, str(budget)], check=True)
 
 
 if __name__ == "__main__":

@@ -263,16 +263,16 @@ def test_one_grid_where_two_are_too_dear(world, hifi, profile):
 
 def test_an_image_that_changes_under_the_run(world, hifi):
     """The network is slow enough that the last image can be replaced while the first is in work."""
-    make_folder(world, "many", 30)
-    words = (*COMMON[:3], "--images", "many", *COMMON[5:], "--grid", "14x14", "--budget", "6000", "--out", "run.hifi", "--pairs", "none")
+    make_folder(world, "many", 20)
+    words = (*COMMON[:3], "--images", "many", *COMMON[5:], "--grid", "14x14", "--budget", "3000", "--out", "run.hifi", "--pairs", "none")
     run = subprocess.Popen([HIFI, *words], cwd=world, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    last = world / "many" / "029.png"
+    last = world / "many" / "019.png"
     good = last.read_bytes()
     while run.poll() is None and not (world / "run.hifi").exists():
         time.sleep(0.01)
     save_image(last, np.zeros((28, 28)))
     _, message = run.communicate(timeout=100)
-    assert run.returncode == 3 and "many/029.png" in message and "hifi resume run.hifi" in message and message.count("\n") == 1, message
+    assert run.returncode == 3 and "many/019.png" in message and "hifi resume run.hifi" in message and message.count("\n") == 1, message
     last.write_bytes(good)
     resumed = hifi("resume", "run.hifi", "--json", "-", "--quiet", "--pairs", "none").stdout
     assert resumed == hifi(*words[:-4], "--pairs", "none", "--json", "-").stdout
