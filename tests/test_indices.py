@@ -212,12 +212,12 @@ def test_runs_without_all_coalitions(hifi, indices, tmp_path):
     columns = {name: rng.normal(size=40) for name in ["a", "b", "c", "y"]}
     words = ["explain", "--model", "process:awk -F, 'NR>1{print $1*$2+$3}'", "--data", write_csv(tmp_path / "d.csv", columns),
              "--target", "y", "--policy", "paper", "--quiet"]
-    hifi(*words, "--budget", 40000, "--out", "all.hifi")  # visits all eight, each its own number of times
+    hifi(*words, "--budget", 8000, "--out", "all.hifi")  # visits all eight, each its own number of times
     (index,) = indices("all.hifi", "--index", "Moebius", "--order", 3)["indices"]
     assert len(index["values"]) == 7 and all(v["low"] is None for v in index["values"])
     wide = {f"x{i}": rng.normal(size=40) for i in range(24)}
     words[4] = write_csv(tmp_path / "wide.csv", {**wide, "y": rng.normal(size=40)})
-    hifi(*words[:7], "--quiet", "--out", "searched.hifi")
+    hifi(*words[:7], "--budget", 100000, "--quiet", "--out", "searched.hifi")
     error = hifi("indices", "searched.hifi", code=3).stderr
     assert "searched.hifi: coalition " in error and "is missing" in error
 
