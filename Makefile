@@ -21,7 +21,7 @@ demo: build
 
 test: build
 	@cd $(BUILD) && ctest --output-on-failure -j 2
-	@.venv/bin/python -m pytest -q tests
+	@.venv/bin/python -m pytest -q -n 2 --dist loadfile tests
 
 test-full: test asan fuzz
 	@setup/judges.sh
