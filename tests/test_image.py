@@ -214,6 +214,7 @@ def test_same_bytes_for_any_threads(world, hifi, fill):
 def test_interrupted_runs_go_on_image_by_image(world, hifi):
     whole = hifi(*COMMON, "--out", "run.hifi", "--json", "-").stdout
     assert hifi("decompose", "run.hifi", "--json", "-").stdout == whole
+    assert "--players differs" in hifi("decompose", "run.hifi", "--players", "a,b", code=3).stderr
     for first_lost in (0, 1, 2):
         shutil.copy(world / "run.hifi", world / "cut.hifi")
         with sqlite3.connect(world / "cut.hifi") as db:

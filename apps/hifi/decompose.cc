@@ -24,7 +24,10 @@ struct Decompose {
     {
       RunFile file = RunFile::open(path, RunFile::Mode::read);
       const RunPlan plan = read_plan(file);
-      if (is_image_run(plan)) return decompose_images(file, plan, output);
+      if (is_image_run(plan)) {
+        check_players(names, plan, path);
+        return decompose_images(file, plan, output);
+      }
     }
     const FinishedRun run = open_finished_run(path, names);
     output.write(make_profile(run.plan, run.result, output.pairs, workers));

@@ -18,6 +18,12 @@ bool is_run_file(const std::string& path) {
   return magic == "SQLite format 3";
 }
 
+void check_players(const std::vector<std::string>& players, const RunPlan& plan, const std::string& path) {
+  if (players.empty() || players == plan.players) return;
+  throw input_error(fmt::format("--players differs from the players of {}", path),
+                    "a run file knows its players; leave --players out");
+}
+
 FinishedRun open_finished_run(const std::string& path, const std::vector<std::string>& players) {
   RunFile file = RunFile::open(path, RunFile::Mode::read);
   FinishedRun run{.plan = read_plan(file)};
@@ -33,10 +39,7 @@ FinishedRun open_finished_run(const std::string& path, const std::vector<std::st
     throw input_error(fmt::format("{}: is shard {}/{} of a run", path, run.plan.shard, run.plan.shards),
                       "merge all shards first with `hifi merge`");
   }
-  if (!players.empty() && players != run.plan.players) {
-    throw input_error(fmt::format("--players differs from the players of {}", path),
-                      "a run file knows its players; leave --players out");
-  }
+  check_players(players, run.plan, path);
   run.result = read_result(file, run.plan);
   return run;
 }

@@ -17,6 +17,9 @@ struct FinishedRun {
   RunResult result;
 };
 
+// Throws Error(input) if `players` are named and are not those of the run.
+void check_players(const std::vector<std::string>& players, const RunPlan& plan, const std::string& path);
+
 // Throws Error(input) if the run is not finished, is a shard, or has other players than `players` (if named).
 FinishedRun open_finished_run(const std::string& path, const std::vector<std::string>& players);
 
