@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "audit/image_run.h"
 #include "hifi/error.h"
 #include "sampling/budget.h"
@@ -97,11 +95,11 @@ std::string coalitions_text(const PatchPlan& plan) {
                      plan.chains.size());
 }
 
+}  // namespace
+
 double forecast_seconds(const ImageSubject& s) {
   return static_cast<double>(s.calls() * s.own_images()) / s.calls_per_second;
 }
-
-}  // namespace
 
 std::string plan_text(const ImageSubject& s) {
   const NetworkInfo& info = s.model.network->info();
@@ -132,25 +130,6 @@ std::string plan_text(const ImageSubject& s) {
   for (const std::string& note : s.notes) text += fmt::format("\nnote        {}", note);
   for (const Warning& w : s.warnings) text += fmt::format("\nwarning     {}", w.message);
   return text;
-}
-
-std::string plan_json(const ImageSubject& s) {
-  const RunPlan plan = image_plan(s, s.request.precision.empty() ? 0 : 1);
-  const nlohmann::ordered_json json = {{"schema", "hifi.plan/1"},
-                                       {"players", plan.players},
-                                       {"loss", plan.loss},
-                                       {"policy", plan.policy},
-                                       {"draws", plan.draws},
-                                       {"exact", plan.exact},
-                                       {"interval", plan.interval},
-                                       {"confidence", plan.confidence},
-                                       {"evaluations", s.calls() * s.own_images()},
-                                       {"memory_bytes", s.bytes},
-                                       {"seconds", forecast_seconds(s)},
-                                       {"images", s.images()},
-                                       {"calls_per_image", s.calls()},
-                                       {"notes", s.notes}};
-  return json.dump(2) + "\n";
 }
 
 }  // namespace hifi::app

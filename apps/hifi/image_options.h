@@ -26,6 +26,7 @@ class ImageOptions {
 // The plan, one line each, for people.
 std::string plan_text(const ImageSubject& subject);
 // hifi.plan/1
-std::string plan_json(const ImageSubject& subject);
+// By a short probe.
+double forecast_seconds(const ImageSubject& subject);
 
 }  // namespace hifi::app

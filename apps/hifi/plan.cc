@@ -3,6 +3,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "audit/image_run.h"
 #include "audit/precision_plan.h"
 #include "command.h"
 #include "core/files.h"
@@ -52,22 +53,32 @@ std::string precision_text(const PrecisionPlan& p, const RunPlan& plan, const st
   return text;
 }
 
+ordered_json plan_json(const RunPlan& plan, const ordered_json& cost) {
+  ordered_json result = {{"schema", "hifi.plan/1"},   {"players", plan.players},      {"loss", plan.loss},
+                         {"policy", plan.policy},     {"draws", plan.draws},          {"exact", plan.exact},
+                         {"interval", plan.interval}, {"confidence", plan.confidence}};
+  result.update(cost);
+  return result;
+}
+
+ordered_json image_json(const ImageSubject& s) {
+  return plan_json(image_plan(s, s.request.precision.empty() ? 0 : 1),
+                   {{"evaluations", s.calls() * s.own_images()},
+                    {"memory_bytes", s.bytes},
+                    {"seconds", forecast_seconds(s)},
+                    {"images", s.images()},
+                    {"calls_per_image", s.calls()},
+                    {"notes", s.notes}});
+}
+
 ordered_json audit_json(const Audit& audit, const std::optional<PrecisionPlan>& precision) {
   const RunPlan& plan = audit.plan();
   const Forecast& f = audit.forecast();
-  ordered_json result = {{"schema", "hifi.plan/1"},
-                         {"players", plan.players},
-                         {"loss", plan.loss},
-                         {"policy", plan.policy},
-                         {"draws", plan.draws},
-                         {"exact", plan.exact},
-                         {"interval", plan.interval},
-                         {"confidence", plan.confidence},
-                         {"evaluations", f.evaluations},
-                         {"memory_bytes", f.memory_bytes},
-                         {"run_file_bytes", f.run_file_bytes},
-                         {"seconds", f.seconds},
-                         {"notes", audit.notes()}};
+  ordered_json result = plan_json(plan, {{"evaluations", f.evaluations},
+                                         {"memory_bytes", f.memory_bytes},
+                                         {"run_file_bytes", f.run_file_bytes},
+                                         {"seconds", f.seconds},
+                                         {"notes", audit.notes()}});
   if (precision) {
     result["precision"] = {{"width", precision->width},
                            {"loss_range", optional(plan.loss_range)},
@@ -91,7 +102,8 @@ struct PlanOutput {
   void check() const {
     if (!json.empty() && json != "-") check_writable(json);
   }
-  void write(const std::string& document, const std::string& text) const {
+  void write(const ordered_json& plan, const std::string& text) const {
+    const std::string document = plan.dump(2) + "\n";
     if (json == "-") return print(document);
     if (!json.empty()) write_file(json, document);
     print(text + "\n");
@@ -110,7 +122,7 @@ struct PlanVerb {
     std::optional<PrecisionPlan> precision;
     if (audit.precision()) precision = plan_precision(audit, request, workers);
     output.write(
-        audit_json(audit, precision).dump(2) + "\n",
+        audit_json(audit, precision),
         plan_text(audit) + (precision ? precision_text(*precision, audit.plan(), request.precision) : ""));
   }
 };
@@ -124,7 +136,7 @@ struct PlanImage {
     output.check();
     Workers workers(output.threads);
     const ImageSubject subject = open_image_subject(request, workers, options.shard());
-    output.write(plan_json(subject), plan_text(subject));
+    output.write(image_json(subject), plan_text(subject));
   }
 };
 

@@ -149,6 +149,22 @@ class CircuitGameTest : public ::testing::Test {
     }
   }
 
+  // Bit for bit, for some of the coalitions and draws.
+  void expect_alone_as_together(const PromptTask& task, const CircuitPlayers& players,
+                                const CircuitOptions& options, std::span<const Coalition> coalitions,
+                                std::span<const Draw> draws) {
+    const auto together = losses(task, players, options, coalitions, draws);
+    CircuitGame game(*model_, task, players, options, workers_);
+    for (std::size_t d = 0; d < draws.size(); d += 4) {
+      for (std::size_t c = 0; c < coalitions.size(); c += 3) {
+        double alone = 0;
+        game.losses(CoalitionList::of(players.size(), coalitions.subspan(c, 1)), draws.subspan(d, 1),
+                    {&alone, 1}, workers_);
+        EXPECT_EQ(alone, together[d * coalitions.size() + c]) << d << " " << c;
+      }
+    }
+  }
+
   CircuitPlayers heads(const std::vector<std::string>& names) const {
     return players_from_heads(names, test_.layers, test_.heads);
   }
@@ -206,18 +222,7 @@ TEST_F(CircuitGameTest, ALossDoesNotDependOnItsCompany) {
   std::vector<Coalition> coalitions;
   RandomStream random(4, Purpose::probe);
   for (int k = 0; k < 40; ++k) coalitions.push_back(Coalition::from_mask(12, random.next_u64() & 0xfffU));
-  const auto draws = all_draws(task, 3);
-  const CircuitOptions options{.ablation = Ablation::resample};
-  const auto together = losses(task, players, options, coalitions, draws);
-  CircuitGame game(*model_, task, players, options, workers_);
-  for (std::size_t d = 0; d < draws.size(); d += 4) {
-    for (std::size_t c = 0; c < coalitions.size(); c += 3) {
-      double alone = 0;
-      game.losses(CoalitionList::of(12, std::span(coalitions).subspan(c, 1)), std::span(draws).subspan(d, 1),
-                  {&alone, 1}, workers_);
-      EXPECT_EQ(alone, together[d * coalitions.size() + c]) << d << " " << c;
-    }
-  }
+  expect_alone_as_together(task, players, {.ablation = Ablation::resample}, coalitions, all_draws(task, 3));
 }
 
 // More players than are enumerated: sets near a random one, near {} and near all of them, so that children
@@ -253,15 +258,7 @@ TEST_F(ManyHeadsTest, AreTheDefinition) {
 
 TEST_F(ManyHeadsTest, DoNotDependOnTheirCompany) {
   const PromptTask task = random_task(test_, 9, 3);
-  const CircuitPlayers players = heads({"all"});
-  const auto draws = all_draws(task, 1);
-  const auto together = losses(task, players, {}, coalitions_, draws);
-  CircuitGame game(*model_, task, players, {}, workers_);
-  for (std::size_t c = 0; c < coalitions_.size(); ++c) {
-    std::vector<double> alone(draws.size());
-    game.losses(CoalitionList::of(30, std::span(coalitions_).subspan(c, 1)), draws, alone, workers_);
-    for (std::size_t d = 0; d < draws.size(); ++d) EXPECT_EQ(alone[d], together[d * coalitions_.size() + c]);
-  }
+  expect_alone_as_together(task, heads({"all"}), {}, coalitions_, all_draws(task, 1));
 }
 
 // Fewer rows at a time where memory is short, fewer threads, the same bits.

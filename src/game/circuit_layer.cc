@@ -189,19 +189,7 @@ void CircuitLattice::Walk::make_children(std::size_t layer, const Fan& fan, std:
                           lattice_.inner_bias_[layer].data(), inner + (c * rows + r) * config.inner);
     }
   }
-  const Gpt2Layer& weights = model_.layer(layer);
-  const std::size_t all = children.size() * rows;
-  add_bias(all, d, weights.outer_bias.data(), out);
-  multiply({.rows = all,
-            .columns = d,
-            .depth = config.inner,
-            .a = inner,
-            .a_stride = config.inner,
-            .b = weights.outer.data(),
-            .b_stride = d,
-            .c = out,
-            .c_stride = d,
-            .add = true});
+  add_outer(model_, layer, children.size() * rows, inner, out);
 }
 
 }  // namespace hifi

@@ -59,7 +59,7 @@ class CircuitLattice::Walk {
     Range range;
   };
   // What a child is switched from: its state with no head left out, or with all players of the layer if the
-  // child leaves out most of them; itself if that are many switches and few siblings to share them with. It
+  // child leaves out most of them; itself if those are many switches with few siblings to share them. It
   // depends on the child alone, so that its losses do not depend on its siblings.
   struct Base {
     std::uint32_t state = 0;

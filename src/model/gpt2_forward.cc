@@ -84,6 +84,22 @@ void add_heads(const Gpt2& model, std::size_t layer, std::size_t rows, const flo
             .add = true});
 }
 
+void add_outer(const Gpt2& model, std::size_t layer, std::size_t rows, const float* inner, float* x) {
+  const Gpt2Config& config = model.config();
+  const Gpt2Layer& weights = model.layer(layer);
+  add_bias(rows, config.width, weights.outer_bias.data(), x);
+  multiply({.rows = rows,
+            .columns = config.width,
+            .depth = config.inner,
+            .a = inner,
+            .a_stride = config.inner,
+            .b = weights.outer.data(),
+            .b_stride = config.width,
+            .c = x,
+            .c_stride = config.width,
+            .add = true});
+}
+
 void add_mlp(const Gpt2& model, std::size_t layer, std::size_t rows, Gpt2Scratch& scratch, float* x) {
   const Gpt2Config& config = model.config();
   const Gpt2Layer& weights = model.layer(layer);
@@ -102,17 +118,7 @@ void add_mlp(const Gpt2& model, std::size_t layer, std::size_t rows, Gpt2Scratch
             .c_stride = config.inner});
   add_bias(rows, config.inner, weights.inner_bias.data(), inner);
   activate(config.activation, rows * config.inner, inner);
-  add_bias(rows, d, weights.outer_bias.data(), x);
-  multiply({.rows = rows,
-            .columns = d,
-            .depth = config.inner,
-            .a = inner,
-            .a_stride = config.inner,
-            .b = weights.outer.data(),
-            .b_stride = d,
-            .c = x,
-            .c_stride = d,
-            .add = true});
+  add_outer(model, layer, rows, inner, x);
 }
 
 void forward(const Gpt2& model, const TokenRows& rows, Gpt2Scratch& scratch, Buffer& x,

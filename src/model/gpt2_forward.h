@@ -41,6 +41,8 @@ void run_heads(const Gpt2& model, std::size_t layer, const TokenRows& rows, std:
                const float* x, Gpt2Scratch& scratch, float* z);
 // x += z projected.
 void add_heads(const Gpt2& model, std::size_t layer, std::size_t rows, const float* z, float* x);
+// x += the MLP's second product, of its activations.
+void add_outer(const Gpt2& model, std::size_t layer, std::size_t rows, const float* inner, float* x);
 // x += MLP(x).
 void add_mlp(const Gpt2& model, std::size_t layer, std::size_t rows, Gpt2Scratch& scratch, float* x);
 
